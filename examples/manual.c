@@ -19,9 +19,8 @@ static tutti_err open_tuned(const char *path, tutti_file **f_out) {
     tutti_options opt;
     int rank;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (tutti_options_init(&opt) &&
-        rank == 0) /* an environment variable is invalid: it is ignored */
-        fprintf(stderr, "%s\n", tutti_last_message());
+    /* an invalid environment variable is reported and ignored */
+    if (tutti_options_init(&opt) && rank == 0) fprintf(stderr, "%s\n", tutti_last_message());
     opt.sub_buffers = 4;
     const tutti_err err = tutti_options_set(&opt, "cb_buffer_size", "8m");
     if (err) return err; /* the same on all ranks, since all set the same value */
@@ -94,7 +93,7 @@ static tutti_err write_variables(tutti_file *f, int rank, int ranks, double *hea
                                               .file_order = TUTTI_BIG_ENDIAN}},
                                  {.access = b, .buf = kind}};
     const tutti_err err = tutti_file_write_parts(f, 2, parts, NULL);
-    if (err == TUTTI_ERR_VALUE) /* on all ranks; the message names rank and value */
+    if (err == TUTTI_ERR_VALUE) /* all ranks return it; the message names rank and value */
         fprintf(stderr, "%s\n", tutti_last_message());
     tutti_access_free(&a);
     tutti_access_free(&b);
@@ -134,7 +133,8 @@ static tutti_err write_watched(tutti_file *f, const tutti_access *a, const doubl
 /* Allocate an array of doubles whose shape comes from a file of `bytes` bytes. */
 static double *allocate_array(int ndims, const tutti_count *shape, tutti_off bytes) {
     tutti_count n;
-    if (!tutti_size_product(ndims, shape, &n)) return NULL; /* negative or more than 2^63 */
+    /* an extent is negative, or the product is 2^63 or more */
+    if (!tutti_size_product(ndims, shape, &n)) return NULL;
     if (!tutti_size_fits(n, sizeof(double), bytes)) return NULL;
     return malloc((size_t)n * sizeof(double));
 }
@@ -153,7 +153,7 @@ int main(int argc, char **argv) {
 
     tutti_err err = version_fits() ? TUTTI_OK : TUTTI_ERR_UNSUPPORTED;
     if (!err) err = open_old("/nowhere/at/all.dat", &old);
-    if (print_speed(path)) fprintf(stderr, "%s\n", tutti_last_message()); /* local failure */
+    if (print_speed(path)) fprintf(stderr, "%s\n", tutti_last_message()); /* the error is local */
     if (!err) err = open_tuned(path, &f);
     if (!err) err = write_watched(f, a, state);
     if (!err) err = write_and_compute(f, a, state, next);
@@ -167,7 +167,7 @@ int main(int argc, char **argv) {
     int32_t *kind = calloc(CELLS, sizeof *kind);
     for (int i = 0; i < CELLS; i++) state[i] = i / 4.0;
     if (!err) err = write_variables(f, rank, ranks, state, kind);
-    state[CELLS / 2] = 1e300; /* larger than any float32 */
+    state[CELLS / 2] = 1e300; /* this value is larger than any float32 */
     if (!err) wrong += write_variables(f, rank, ranks, state, kind) != TUTTI_ERR_VALUE;
     if (old && tutti_file_close(&old)) err = tutti_last_error()->code;
     if (f && tutti_file_close(&f)) err = tutti_last_error()->code;

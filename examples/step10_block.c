@@ -29,7 +29,7 @@ static block block_make(int rank, int ranks, int ghost) {
         b.cells *= b.extent[d];
     }
     b.u = malloc((size_t)b.cells * sizeof *b.u);
-    for (tutti_count i = 0; i < b.cells; i++) b.u[i] = -1; /* the value of ghost cells */
+    for (tutti_count i = 0; i < b.cells; i++) b.u[i] = -1; /* ghost cells keep this value */
     return b;
 }
 

@@ -62,9 +62,8 @@ int main(int argc, char **argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     double *v[2] = {malloc(N * sizeof **v), malloc(N * sizeof **v)};
 
-    if (tutti_options_init(&opt) &&
-        rank == 0) /* an environment variable is invalid: it is ignored */
-        fprintf(stderr, "%s\n", tutti_last_message());
+    /* an invalid environment variable is reported and ignored */
+    if (tutti_options_init(&opt) && rank == 0) fprintf(stderr, "%s\n", tutti_last_message());
     if (opt.background == TUTTI_BACKGROUND_AUTO) opt.background = TUTTI_BACKGROUND_IO_ONLY;
     tutti_err err = tutti_file_open(MPI_COMM_WORLD, argc > 1 ? argv[1] : "step4.dat",
                                     TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE, &opt, &f);

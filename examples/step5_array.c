@@ -18,7 +18,7 @@ static tutti_err write_columns(tutti_array *a, int rank, int ranks) {
     if (tutti_distribution_make(2, shape, dims, &d))
         d = NULL; /* the write then fails on all ranks */
     double *v = malloc((size_t)tutti_distribution_part(d, rank, part) * sizeof *v);
-    for (local[1] = 0; local[1] < part[1]; local[1]++) /* column-major, like the array */
+    for (local[1] = 0; local[1] < part[1]; local[1]++) /* values are column-major, like the array */
         for (local[0] = 0; local[0] < part[0]; local[0]++) {
             if (tutti_distribution_global(d, rank, local, global)) continue;
             v[local[1] * part[0] + local[0]] = (double)(global[0] * COLUMNS + global[1]);
@@ -50,7 +50,7 @@ static tutti_err sum_elements(tutti_array *a, int rank, int ranks, double *sum_o
     double *v = malloc((size_t)budget), mine = 0;
     tutti_err err = TUTTI_OK;
     for (tutti_count k = 0; k < n && !err; k++) {
-        tutti_slice s = tutti_array_partition(a, n, k); /* columns: the slowest dimension */
+        tutti_slice s = tutti_array_partition(a, n, k); /* columns are the slowest dimension */
         s.lo[0] = (tutti_count)ROWS * rank / ranks;
         s.hi[0] = (tutti_count)ROWS * (rank + 1) / ranks;
         if (k == 0) err = tutti_array_prefetch(a, &s);

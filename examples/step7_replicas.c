@@ -65,7 +65,7 @@ int main(int argc, char **argv) {
     double *values = malloc(ROWS * COLUMNS * sizeof *values);
     const block mine = block_of(rank, ranks);
 
-    /* created once, used for any number of writes */
+    /* the inspector is created once and used for any number of writes */
     const tutti_replicas_spec spec = {.n = fill_block(&mine, numbers, values),
                                       .numbers = numbers,
                                       .load = 1,

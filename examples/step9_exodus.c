@@ -34,7 +34,7 @@ static void part_make(part *p, int first, int last) {
                 p->node[8 * p->elements + c] = (i - first + corner[c][0]) * PER_SLAB + k % ACROSS +
                                                corner[c][1] +
                                                (k / ACROSS + corner[c][2]) * (ACROSS + 1);
-            if (i == 0) p->end[k] = p->elements, p->side[k] = 4; /* the side at x = 0 */
+            if (i == 0) p->end[k] = p->elements, p->side[k] = 4; /* this is the side at x = 0 */
         }
 }
 
@@ -71,7 +71,7 @@ static tutti_err write_all(part *p, int has_end) {
                                                          .variable = "temperature",
                                                          .type = TUTTI_FLOAT64,
                                                          .buf = p->t});
-        if (!err) err = tutti_exodus_commit(x); /* committed atomically */
+        if (!err) err = tutti_exodus_commit(x); /* the step is committed atomically */
     }
     if (x && tutti_exodus_close(&x)) err = tutti_last_error()->code;
     return err;

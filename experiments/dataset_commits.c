@@ -1,6 +1,6 @@
 /* tutti-experiments dataset: the cost of metadata.
  *
- *   commits   commit 1000 segments of tiny data: whether the last takes as long as the first
+ *   commits   commit 1000 segments of tiny data; the last commits should take no longer than the first
  *   opening   open a dataset of 10 000 segments with 50 variables each, and query every section
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/datasets.h"

@@ -2,12 +2,12 @@
  * open dataset and read again, compared with the limit of the file system.
  *
  * The limit: every rank writes the same number of bytes contiguously to a new file in calls of 4 MiB, and, if
- * commits are durable, calls fsync; then it reads the bytes again.  If concurrent writers of one file slow
- * each other down, serialized ranks are faster: ratios are relative to the faster of both.  A step is begin,
- * put of all variables, commit; then one get of all variables.  Before the rounds each variant writes one
- * step separately, which shows the cost of the first step (plans, lists of entries).  Its values are compared
- * one by one, also through another decomposition.  After each step its segment is erased, so that the next
- * step needs new pages, too.
+ * commits are durable, calls fsync; then it reads the bytes again.  The ranks write concurrently, and one
+ * after the other, which is faster if concurrent writers of one file slow each other down; ratios are
+ * relative to the faster of both.  A step is begin, put of all variables, commit; then one get of all
+ * variables.  Before the rounds each variant writes one step separately, which shows the cost of the first
+ * step (plans, lists of entries).  Its values are compared one by one, also through another decomposition.
+ * After each step its segment is erased, so that the next step needs new pages, too.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/datasets.h"
 

@@ -17,8 +17,8 @@ typedef struct comparison {
     measure m; /* samples: seconds of writing, seconds of reading (0: no reading) */
     experiment *x;
     const void *data; /* private data of the part */
-    /* Run a variant once on all ranks; sets the seconds of writing and reading.  0, or 1 and a message, on
-     * all ranks */
+    /* Run a variant once; set the seconds of writing and reading.  Returns 0 or, after printing a
+     * message, 1 on all ranks.   Collective. */
     int (*run)(struct comparison *c, measure_variant *v, double *seconds_out);
     cli_progress progress;
 } comparison;
@@ -43,7 +43,7 @@ typedef struct field {
     double *put, *got;         /* [variables * capacity] values to write, values read */
 } field;
 
-/* Allocate the buffers.  0, or 1 and a message, the same on all ranks */
+/* Allocate the buffers.  Returns 0 or, after printing a message, 1 on all ranks.   Collective. */
 int field_make(field *f, const cli_world *w, const bench_config *c, int variables);
 void field_free(field *f);
 /* Return the value of variable v at a position: an integer that float32 represents exactly. */
@@ -52,7 +52,8 @@ double field_value(const field *f, int v, tutti_count position);
  * block.  The result must be freed. */
 tutti_count *field_deal(const field *f, tutti_count run, tutti_count *n_out);
 void field_fill(const field *f, tutti_count n, const tutti_count *position);
-/* Compare the values that were read with those that were written.  0, or 1 and a message */
+/* Compare the values that were read with those that were written.  Returns 0, or 1 after printing a
+ * message. */
 int field_check(const field *f, tutti_count n, const tutti_count *position, int variables);
 
 /* ---- functions for the parts */
@@ -67,8 +68,8 @@ typedef struct dataset_settings {
 } dataset_settings;
 tutti_err datasets_open(const experiment *x, const char *path, const dataset_settings *variant,
                         tutti_dataset **out);
-int datasets_part(const experiment *x, const char *part); /* whether the part is measured */
-double datasets_cpu(void);                                /* processor seconds of this process */
+int datasets_part(const experiment *x, const char *part); /* return whether the part is measured */
+double datasets_cpu(void); /* return the processor seconds of this process */
 
 int datasets_steps(experiment *x, const char *dir, int level);
 int datasets_buffers(experiment *x, const char *dir);

@@ -8,7 +8,7 @@
 
 enum { SEVERAL = 16 }; /* block size of block-cyclic distributions, in elements */
 
-/* Distribution of each dimension; if both are distributed: over a grid of ranks. */
+/* Distribution of each dimension; if both are distributed, the ranks form a grid. */
 static const struct {
     const char *name;
     tutti_dist_kind kind[2];

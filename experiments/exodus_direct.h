@@ -23,9 +23,8 @@ int direct_there(direct_kind kind, const char **package_out);
 
 /* Create a file with all definitions.  @return NULL and a message on failure */
 direct *direct_open(direct_kind kind, const char *path, const direct_shape *shape);
-/* Write step number `step`, from 0; values: [2 * each] contiguous arrays.  Afterwards the metadata is in the
- * file.
- * @return 0, or 1 and a message */
+/* Write step number `step`, from 0; values: [2 * each] contiguous arrays.  Afterwards the metadata
+ * is in the file. @return 0, or 1 after printing a message */
 int direct_step(direct *d, int step, const double *const *values);
 int direct_close(direct *d);
 

@@ -13,7 +13,7 @@
  * The cases are all combinations of directories, patterns, operations and numbers of ranks.  With
  * --cases N they are drawn from these, from sizes, warm and cold, and the default and a tuned
  * profile, so that every pair of levels occurs (cases.h).  Cold: a read finds nothing in the page
- * cache, a write ends on the device.
+ * cache, a write is complete when the data is on the device.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/experiment.h"
 #include "experiments/cases.h"
@@ -141,7 +141,7 @@ static void auto_plan(experiment *x) {
         draw_cases(x, x->worlds > 1 && x->world[0].ranks == 1, op, ops);
         return;
     }
-    /* only the world of all ranks, unless --procs is given */
+    /* points are only on all ranks, unless --procs is given */
     const int first = c->procs.n ? 0 : x->worlds - 1;
     for (int d = 0; d < c->dirs.n; d++)
         for (int i = first; i < x->worlds; i++)

@@ -1,11 +1,11 @@
 /* tutti-experiments exodus: Table 3 of Sandia's report on PDS/PIO as finite-element output, and its
  * references.
  *
- * The mesh of ALEGRA, 9138 nodes and 7599 elements, with six nodal and six element variables, in an Exodus
- * file whose metadata is complete after each step.  An aggregator corresponds to an I/O server: one, and
- * fourteen or as many as there are ranks; the buffer is cb_buffer_size.  Elements are distributed in runs of
- * sixteen, with their nodes; border nodes are on several ranks.  The references of the paper are netCDF and
- * HDF5 written directly by one process, which has all data.
+ * The mesh of ALEGRA, 9138 nodes and 7599 elements, with six nodal and six element variables, is written to
+ * an Exodus file whose metadata is complete after each step.  Aggregators correspond to I/O servers: there is
+ * one, or fourteen (fewer if there are fewer ranks); the buffer is cb_buffer_size.  Elements are distributed
+ * in runs of sixteen, with their nodes; border nodes are on several ranks.  The references of the paper are
+ * netCDF and HDF5 written directly by one process, which has all data.
  *
  * Values are compared after the steps of the first round.  There are no points and no goals.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -52,7 +52,7 @@ static double value_of(int variable, tutti_count i) {
 /* ---- the mesh */
 
 static tutti_count corner_of(tutti_count element, int c) {
-    /* similar to a structured grid */
+    /* the numbering is similar to that of a structured grid */
     static const int offset[CORNERS] = {0, 1, 20, 19, 400, 401, 420, 419};
     return (element + offset[c]) % NODES;
 }
@@ -165,7 +165,7 @@ static int open_ours(const experiment *x, const share *s, const variant *of, tut
     return err == TUTTI_OK ? 0 : cli_error_tutti();
 }
 
-/* Read all steps, one call per step; the last values must be those written. */
+/* Read all steps, one call per step; the values of the share are then those of the last step. */
 static tutti_err get_steps(tutti_exodus *x, const share *s, int steps) {
     tutti_exodus_field fields[2 * EACH];
     tutti_err err = TUTTI_OK;

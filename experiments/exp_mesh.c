@@ -130,7 +130,7 @@ static void add_points(experiment *x, const mesh_source *source, int ranks, int 
 
 static void mesh_plan(experiment *x) {
     const bench_config *c = x->results.config;
-    /* only the world of all ranks, unless --procs is given */
+    /* points are only on all ranks, unless --procs is given */
     const int first = c->procs.n ? 0 : x->worlds - 1;
     const int sources = c->operands ? c->operands : 1;
     const size_t most = (size_t)sources * (size_t)(2 * x->worlds * c->dirs.n * c->loads.n);

@@ -21,7 +21,7 @@ static void pipelines_defaults(bench_config *c, int quick) {
 static void add_variants(const experiment *x, bench_cell *point) {
     const tutti_options *user = &x->results.config->options;
     char stage[200], exchange[64] = "", store[32] = "", settings[400];
-    /* one store for all, so that pipelines are compared, not stores */
+    /* all variants use one store, so that pipelines are compared, not stores */
     if (user->store == TUTTI_STORE_AUTO)
         snprintf(store, sizeof store, "store=%s", experiment_background_store(x, user->direct_io));
     if (user->exchange == TUTTI_EXCHANGE_AUTO)

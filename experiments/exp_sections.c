@@ -36,8 +36,8 @@
 #define DEFAULT "default"
 #define WITH_RMW ", rmw"
 
-/* --cold on a device that is not throttled: the variants among which the default, auto, chooses, and some
- * more. */
+/* Variants for --cold on a device that is not throttled: those among which the default, auto, chooses, and
+ * some more. */
 static const struct {
     const char *name, *settings;
 } fixed_table[] = {
@@ -70,7 +70,8 @@ typedef struct {
     char name[80];
 } point_data;
 
-/* Return the extent of a square array of doubles of at most c->array bytes; columns are complete blocks. */
+/* Return the extent of a square array of doubles of at most c->array bytes, or the minimum for
+ * O_DIRECT; columns of at least one block are complete blocks. */
 static tutti_count extent_of(const bench_config *c) {
     const tutti_count n = (tutti_count)sqrt((double)c->array / sizeof(double));
     /* with O_DIRECT a column has at least two blocks */
@@ -155,7 +156,8 @@ static void add_distribution(experiment *x, const char *dir, int is_read, point_
     experiment_variant(x, point, DIRECT, "method=independent")->runner = &distribution_runner;
     experiment_variant(x, point, EXTENDED, "method=two-phase")->runner = &distribution_runner;
     experiment_variant(x, point, ENGINE, "method=two-phase");
-    /* without the last row (row-cyclic), which takes half a minute element by element */
+    /* the MPI library does not run the last row (row-cyclic), which it accesses element by element
+     * in half a minute */
     if (what->row + 1 < distribution_rows()) experiment_reference(x, point, ENTRY_PEER, PEER);
 }
 

@@ -21,7 +21,8 @@ typedef struct experiment_kind {
     int threads;        /* requested thread level of MPI */
     bench_scope scope;
     void (*plan)(experiment *x); /* add the points */
-    /* NULL, or a function that is called before the points are measured.  0, or 1 and a message.  Collective */
+    /* NULL, or a function that is called before the points are measured.  Returns 0, or 1 after
+     * printing a message.   Collective. */
     int (*begin)(experiment *x);
     /* NULL, or a function that is called on the ranks of a point after the point has been measured. */
     void (*measured)(experiment *x, const cli_world *w, const bench_cell *point);
@@ -86,7 +87,7 @@ FILE *experiment_part(experiment *x, const char *part, const char *dir);
 /* Print ", "key": [values]". */
 void experiment_json_seconds(FILE *f, const char *key, int n, const double *seconds);
 
-/* Write all measurements as JSON, on rank 0.  0, or 1 and a message */
+/* Write all measurements as JSON, on rank 0.  Returns 0, or 1 after printing a message. */
 int report_experiment_json(const experiment *x, const char *path);
 
 #endif

@@ -33,7 +33,8 @@ static int run_calls(bench_job *job, bench_entry *e) {
         if (move_variable(job, v, &count) != TUTTI_OK) return variant_failed(e);
         all += count;
     }
-    /* the explanation of the last call; times are set below to sums over all calls */
+    /* record the explanation of the last call; the times are replaced below by sums over all
+     * calls */
     variant_stats(job, e);
     e->now = (bench_phases){0};
     tutti_file_stats(job->file, NULL, &e->stats);

@@ -1,6 +1,6 @@
-/* tutti-experiments mesh: sources of meshes.  Without a file, a box whose nodes are concentrated at one face,
- * as at a semiconductor junction.  Each cell is divided into six tetrahedra around a diagonal (Kuhn).  The
- * box allows similar measurements without a mesh generator.
+/* tutti-experiments mesh: sources of meshes.  Without a file, the mesh is a box whose nodes are concentrated
+ * at one face, as at a semiconductor junction.  Each cell is divided into six tetrahedra around a diagonal
+ * (Kuhn).  The box allows similar measurements without a mesh generator.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/meshes.h"
 
@@ -69,7 +69,7 @@ static tutti_err make_box(MPI_Comm comm, tutti_count nodes, tutti_mesh **out) {
         split_text(&b, 0, first + k, at);
         for (int d = 0; d < 3; d++) {
             const double t = (double)at[d] / (double)(b.n[d] - 1);
-            xyz[3 * k + d] = d == 2 ? t * t : t; /* concentrated at z = 0 */
+            xyz[3 * k + d] = d == 2 ? t * t : t; /* nodes are concentrated at z = 0 */
         }
     }
     memset(type, TUTTI_MESH_TET, (size_t)(6 * m));

@@ -25,7 +25,7 @@ void mesh_source_name(mesh_source *s, const char *path, tutti_count nodes);
 tutti_err mesh_source_open(const mesh_source *s, MPI_Comm comm, const tutti_options *opt,
                            tutti_mesh **out);
 
-/* ---- counts, on one process: Tables 3 and 4, figures 9, 10, 11.  0, or 1 and a message */
+/* ---- counts, on one process: Tables 3 and 4, figures 9, 10, 11; returns 0, or 1 after printing a message */
 int mesh_tables_report(experiment *x, int n, const mesh_source *source);
 
 /* ---- meshes on ranks */

@@ -134,7 +134,8 @@ static int flush_file(const char *path, int forget) {
     return failed;
 }
 
-/* A throttled device has a budget per time slice: after a pause, all variants start with the same budget. */
+/* Prepare a run.  A throttled device has a budget per time slice: after the pause, all variants
+ * start with the same budget. */
 static int prepare_section(bench_job *job, bench_entry *e) {
     const section_what *what = job->cell->what;
     const tutti_array_spec spec = section_spec(what->n);

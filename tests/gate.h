@@ -9,9 +9,8 @@
 #include <unistd.h>
 #include "check.h"
 
-enum {
-    GATE = 199
-}; /* file descriptor; the same on all ranks, because options must agree between ranks */
+/* the file descriptor is the same on all ranks, because options must agree between ranks */
+enum { GATE = 199 };
 #define HELD "*:held:199"
 
 static int gate_handle_ = -1;

@@ -98,8 +98,8 @@ static inline int fault_table(int at, int (*run)(int at, fault_kind what, int n)
     const int few = ranks > 1 && !(tier && strcmp(tier, "full") == 0);
     int hits = 0;
     for (int what = 0; what < FAULTS; what++) {
-        const int memory =
-            what == FAULT_MEMORY; /* a failed allocation need not make the call fail */
+        /* a failed allocation need not make the call fail */
+        const int memory = what == FAULT_MEMORY;
         const int most = what == FAULT_BUSY || what == FAULT_VALUE ? 1
                          : memory                                  ? 70
                          : few                                     ? 1

@@ -31,7 +31,7 @@ typedef struct space {
 extern space at[SPACES];
 
 tutti_count corner_of(tutti_count e, int c); /* node at corner c of element e */
-void remove_file(void);                      /* also removes its auxiliary files.  Collective */
+void remove_file(void); /* remove the file and its auxiliary files; collective */
 void must_tutti(tutti_err err);
 
 /* A method of writing a step; which: argument of the functions, for methods that share them. */

@@ -17,7 +17,7 @@ static void spread_items(void) {
     for (int s = 0; s < SPACES; s++)
         for (int v = 0; v < variables; v++) {
             double *all = standalone_alloc((size_t)at[s].n, sizeof *all);
-            /* for entries of other ranks */
+            /* entries of other ranks keep the written values */
             memcpy(all, at[s].put[v], (size_t)at[s].n * sizeof *all);
             for (tutti_count i = 0; i < at[s].owned; i++) all[at[s].own[i]] = at[s].got[v][i];
             memcpy(at[s].got[v], all, (size_t)at[s].n * sizeof *all);
@@ -142,7 +142,7 @@ static void must_n4(int code) {
     standalone_check(code == NC_NOERR, nc_strerror(code));
 }
 
-/* Values of the argument `which`: kind of access. */
+/* Kinds of access: values of the argument `which`. */
 enum { N4_COLLECTIVE, N4_RUNS, N4_INDEPENDENT };
 
 static void n4_open(int which) {

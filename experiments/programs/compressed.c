@@ -1,8 +1,8 @@
 /* Compressed variables of a dataset compared with an uncompressed variable: seconds of put (with the commit,
  * level visible) and of get by blocks of rows, and bytes in the file.
  *
- * The field is float64 on a cube: a smooth function with noise in the last 24 bits, which compresses neither
- * perfectly nor not at all.
+ * The field is float64 on a cube: a smooth function with noise in the last 24 bits, which can be compressed
+ * only in part.
  *
  * usage: mpirun -n N compressed DIRECTORY [--rounds N] [--extent N]   default: 5 rounds, 256 (128 MiB)
  * SPDX-License-Identifier: BSD-3-Clause */

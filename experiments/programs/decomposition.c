@@ -29,8 +29,8 @@ static tutti__team *team;
 
 /* ---- the space */
 
-static int64_t id_at(
-    tutti_count position) { /* ids are unique for positions below 2^31 - 1, which is prime */
+/* Return the id of a position.  Ids are unique for positions below 2^31 - 1, which is prime. */
+static int64_t id_at(tutti_count position) {
     return (int64_t)(((uint64_t)position * 1103515245u + 12345) % 2147483647u);
 }
 

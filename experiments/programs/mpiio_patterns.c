@@ -70,7 +70,7 @@ static int buffer_is_right(const scene *s) {
 
 static void move_share(const scene *s, int is_write, double *value) {
     const size_t bytes = (size_t)s->p.bytes * (size_t)s->calls;
-    char other[4096]; /* another file: the reads need the file of the pattern */
+    char other[4096]; /* writes use another file: reads need the file of the pattern */
     snprintf(other, sizeof other, "%s.limit", path);
     const int fd = open(is_write ? other : path,
                         is_write ? O_WRONLY | O_CREAT | O_CLOEXEC : O_RDONLY | O_CLOEXEC, 0666);

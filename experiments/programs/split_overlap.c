@@ -7,8 +7,8 @@
  *
  *   --size      bytes per rank and step (16m), distributed to the ranks in pieces of --piece (64k)
  *   --compute   seconds of computation per step; default: as long as file access
- *   --sync      end each step with MPI_File_sync, which waits for the disk if the MPI writes to the
- *               page cache
+ *   --sync      end each step with MPI_File_sync, which waits for the disk if the MPI library
+ *               writes to the page cache
  *   --read      use read_at_all_begin and read_at_all_end on an existing file instead
  *   --idle      sleep instead of computing, as if another device computed
  *

@@ -20,7 +20,8 @@
 #include "simulated/smpi_count.h"
 
 enum { ROW = 2048 }; /* bytes of a row of a block */
-/* ranks up to which MPI_Alltoallv is measured: simulating the square of their number of messages takes minutes */
+/* maximum number of ranks for MPI_Alltoallv: it sends the square of this number of messages, whose
+ * simulation takes minutes */
 enum { ALLTOALLV_MOST = 256 };
 
 static int rank, ranks;
@@ -260,7 +261,7 @@ int main(int argc, char **argv) {
     char all[16];
     snprintf(all, sizeof all, "%d", ranks);
     check_call(tutti_options_set(&options, "cb_nodes", all));
-    /* exchange by messages, not through memory shared by ranks (simulate.md) */
+    /* data is exchanged by messages, not through memory shared by ranks (simulate.md) */
     check_call(tutti_options_set(&options, "nodes", "single"));
     measure_file();
     measure_dataset();

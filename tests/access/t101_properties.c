@@ -153,7 +153,7 @@ static void check_clips(const tutti_access *a, const model *m) {
                 model_lose(&part, m->lost->file[k], m->lost->memory[k]);
         check_model(c, &part);
         check_bounds(c, &part);
-        part.file = part.memory = NULL; /* owned by `m` */
+        part.file = part.memory = NULL; /* both arrays are owned by `m` */
         model_free(&part);
         tutti_access_free(&c);
 

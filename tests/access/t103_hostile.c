@@ -147,12 +147,12 @@ static void parse_nested(int levels, tutti_err expect) {
     unsigned char buf[1024] = {MARK0, MARK1, VERSION};
     size_t n = 3;
     for (int i = 0; i < levels; i++) {
-        buf[n++] = 2; /* node kind: loop (VEC) */
+        buf[n++] = 2; /* the node is a loop (VEC) */
         buf[n++] = 0;
         buf[n++] = 2; /* two copies */
         n += tutti__leb_put(buf + n, tutti__zigzag((tutti_off)3 << (levels - i)));
     }
-    memcpy(buf + n, "\001\000\001", 3); /* node: a run of one byte */
+    memcpy(buf + n, "\001\000\001", 3); /* the node is a run of one byte */
     tutti__side s = {0, NULL};
     CHECK_ERR(tutti__side_parse(buf, n + 3, 1, NULL, &s), expect);
     CHECK_EQ(tutti__side_bytes(s), expect == TUTTI_OK ? (int64_t)1 << levels : 0);

@@ -71,7 +71,8 @@ static void test_interleaved(void) {
     CHECK_EQ(tutti_access_runs_count(a), N * N / 2);
     CHECK(tutti_access_size(a) < 1000, "%zu", tutti_access_size(a));
     tutti_piece p;
-    CHECK_OK(tutti_access_seek(a, (3 * (N / 2) + 5) * 8, &p)); /* row 3, copy 5 */
+    /* the position is that of row 3, copy 5 */
+    CHECK_OK(tutti_access_seek(a, (3 * (N / 2) + 5) * 8, &p));
     CHECK_EQ(p.file, 3 * 8 * N + 5 * 16);
     CHECK_EQ(p.memory, 5 * 8 * N + 3 * 8);
     tutti_access_free(&v);

@@ -59,7 +59,7 @@ static void normal_forms(void) {
     same(runs(4, (tutti_off[]){0, 10, 20, 30}, (tutti_off[]){2, 2, 2, 2}), vector(0, 4, 2, 10));
     same(runs(3, (tutti_off[]){0, 3, 5}, (tutti_off[]){3, 2, 0}), contiguous(0, 5));
     same(runs(5, (tutti_off[]){9, 0, 0, 7, 7}, (tutti_off[]){0, 0, 0, 0, 0}), contiguous(3, 0));
-    /* a list of the runs of two nested loops */
+    /* a list of the runs of two nested loops is equal to the loops */
     same(runs(6, (tutti_off[]){0, 10, 20, 100, 110, 120}, (tutti_off[]){4, 4, 4, 4, 4, 4}),
          tile(vector(0, 3, 4, 10), 2, 100, 12));
     /* interleaved vectors are equal to a section by rows whose memory is column-major */
@@ -68,7 +68,7 @@ static void normal_forms(void) {
     tutti_access *s = NULL;
     CHECK_OK(tutti_access_section(&f, &m, &s));
     same(tile(vector(0, 8, 4, 32), 4, 4, 32), s);
-    /* the same bytes twice, by `concat` and by `tile` */
+    /* a concatenation of the same bytes twice is equal to a tile */
     same(concat(2, (tutti_access *[]){contiguous(0, 8), contiguous(0, 8)}),
          tile(contiguous(0, 8), 2, 0, 8));
     same(vector(0, 1, 4, 77), contiguous(0, 4));
@@ -102,7 +102,8 @@ static void damage_node(tutti__side s, tutti__node *n) {
     tutti_off *const known[] = {&n->bytes, &n->hi, &n->runs, &n->grain};
     const int is_list = n->kind == TUTTI__LIST;
     for (int i = 0; i < 4; i++) {
-        /* not checked: hi and grain of a list (fields 1, 3), runs of a loop or concatenation (field 2) */
+        /* hi and grain of a list (fields 1, 3), and runs of a loop or concatenation (field 2) are
+         * not checked */
         if (is_list ? i == 1 || i == 3 : i == 2 && n->kind != TUTTI__RUN) continue;
         *known[i] += 1;
         CHECK(!tutti__side_is_valid(s), "field %d of kind %d", i, (int)n->kind);
@@ -192,7 +193,8 @@ static void test_depths(void) {
     }
     tutti_access_free(&a);
     model_free(&m);
-    /* loops that cannot be merged: slightly more and slightly fewer runs than the limit for a list */
+    /* create loops that cannot be merged, with slightly more and slightly fewer runs than the limit
+     * for a list */
     tutti__side s = {0, NULL};
     CHECK_OK(tutti__side_run(0, 1, &s));
     tutti_err err = TUTTI_OK;

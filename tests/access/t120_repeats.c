@@ -84,8 +84,8 @@ static int64_t expect_read(request *q, const model *m, int64_t by, int64_t size)
 static int64_t check_expected(request *q, int64_t by, int64_t size) {
     for (int64_t i = 0; i < q->capacity; i++) q->from[i] = NOTHING;
     const int64_t n = expect_read(q, &q->m, by, size) + expect_read(q, q->m.lost, by, size);
-    for (int64_t i = 0, k = 0; i < model_lost(&q->m);
-         i++) { /* repeats of a byte whose value is undefined */
+    /* if the value of a byte is undefined, so is that of its repeats */
+    for (int64_t i = 0, k = 0; i < model_lost(&q->m); i++) {
         if (i == 0 || q->m.lost->file[i] < q->m.lost->file[i - 1]) k = 0;
         while (q->m.file[k] < q->m.lost->file[i]) k++;
         if (q->from[q->m.memory[k] - q->lo] == ANYTHING)
@@ -247,7 +247,7 @@ static void by_hand(void) {
     CHECK_EQ(n, 8);
     for (int i = 0; i < 8; i++) CHECK_EQ(in[i], value_at(2 * index[i / 2] + i % 2));
     memset(in, 0, sizeof in);
-    tutti_access_unpack(a, in, 1, 3, "xy"); /* bytes 1 and 4 of the file */
+    tutti_access_unpack(a, in, 1, 3, "xy"); /* "xy" are bytes 1 and 4 of the file */
     CHECK(memcmp(in, "y\0\0xy\0y\0", 8) == 0, " ");
     CHECK_OK(tutti_file_write(f, a, out, &n));
     CHECK_EQ(n, 4);

@@ -179,7 +179,7 @@ static unsigned char *values(tutti__number t, int64_t *n_out) {
     unsigned char *v = calloc((size_t)n, (size_t)size);
     int64_t k = 0;
     for (; size <= 2 && k < n; k++) memcpy(v + k * size, &k, (size_t)size);
-    for (int bit = 0; bit < 64 && size > 2; bit++) /* around powers of two */
+    for (int bit = 0; bit < 64 && size > 2; bit++) /* values around powers of two */
         for (int d = -1; d <= 1; d++)
             for (int sign = -1; sign <= 1; sign += 2, k++) {
                 const value x = {INTEGER, sign * (((__int128)1 << bit) + d), 0};
@@ -195,7 +195,7 @@ static unsigned char *values(tutti__number t, int64_t *n_out) {
         (void)store_value(t, (value){REAL, 0, special[i]}, v + k * size);
     for (; k < n; k++) {
         uint64_t bits = rnd64() >> rnd(64);
-        if (t == TUTTI__F64 && rnd(2)) { /* near values representable in float16 */
+        if (t == TUTTI__F64 && rnd(2)) { /* values near those of float16 */
             const double d = ldexp((double)rnd(1 << 13), (int)rnd(40) - 32);
             memcpy(&bits, &d, sizeof bits);
         }

@@ -122,7 +122,7 @@ static void owners(int ranks, tutti_count items, tutti_off item) {
     }
     check_answer("irregular", 1, 0, items * item);
     check_union_of_owners(owner, items, item);
-    /* one shared item, near the end, in the last window */
+    /* share one item near the end, in the last window */
     const tutti_off last = tutti__side_hi(side[1]);
     side[RANKS - 1] = zoo_run(last - 1, 1);
     check_answer("irregular", 0, 0, items * item);

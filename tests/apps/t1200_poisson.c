@@ -77,8 +77,8 @@ static void check_geometry(const domain *d, int bent) {
     double volume = 0;
     for (int i = 0; i < d->own; i++) {
         volume += d->volume[i];
-        for (int x = 0; x < 3;
-             x++) { /* the faces of an interior node are closed: the sum of their normals is 0 */
+        /* the faces of an interior node are closed: the sum of their normals is 0 */
+        for (int x = 0; x < 3; x++) {
             double left = 0;
             for (int k = d->start[i]; k < d->start[i + 1]; k++)
                 left += d->box[k] * (d->at[d->to[k]][x] - d->at[i][x]);

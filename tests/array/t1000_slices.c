@@ -75,7 +75,8 @@ static void read_step(tutti_array *a, const picture *p, int way) {
             if (way == 2) CHECK_OK(tutti_array_read_independent(a, &s, m, got.memory));
             if (way == 3) {
                 const tutti_slice whole = tutti_slice_all(p->spec.ndims, p->spec.shape);
-                if (other) CHECK_OK(tutti_array_prefetch(a, &whole)); /* replaced */
+                /* the next call replaces this prefetch */
+                if (other) CHECK_OK(tutti_array_prefetch(a, &whole));
                 CHECK_OK(tutti_array_prefetch(a, &s));
                 CHECK_OK(tutti_array_read(a, &s, m, got.memory));
             }

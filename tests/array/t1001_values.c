@@ -177,7 +177,7 @@ static void bad_distributions(void) {
     CHECK_ERR(tutti_distribution_make(3, shape, many, &d), TUTTI_ERR_OVERFLOW);
     CHECK_ERR(tutti_distribution_make(0, shape, many, &d), TUTTI_ERR_ARG);
     CHECK_ERR(tutti_distribution_make(1, NULL, many, &d), TUTTI_ERR_ARG);
-    /* extents near the largest 64-bit value */
+    /* test extents near the largest 64-bit value */
     const tutti_count huge = INT64_MAX;
     const tutti_dist_dim wide = {TUTTI_DIST_BLOCK_CYCLIC, 1 << 30, INT64_MAX, NULL};
     CHECK_OK(tutti_distribution_make(1, &huge, &wide, &d));

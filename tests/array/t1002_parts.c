@@ -146,7 +146,7 @@ static void copied(tutti_array *from, tutti_array *to, const picture *p) {
     if (!d) return;
     tutti_array_spec spec;
     tutti_array_describe(to, &spec);
-    picture other = *p; /* in the order of the copy */
+    picture other = *p; /* `other` has the order of the copy */
     other.spec.order = spec.order;
     (void)tutti_distribution_part(d, rank, shape);
     read_parts(to, &other, d, NULL);
@@ -189,7 +189,7 @@ static void one_round(int round) {
     copied(global, a, &p);
     local_slices(a, &p);
     found_again(&a, &p, &opt);
-    picture q = p; /* the same elements in the other order, by another distribution */
+    picture q = p; /* q has the same elements in the other order, by another distribution */
     q.spec.order = other.order = (tutti_order)(1 - (int)spec.order);
     b = local_array(third, &q, &opt);
     copied(a, b, &p);

@@ -331,8 +331,8 @@ int main(int argc, char **argv) {
     const tutti_slice all = tutti_slice_all(2, good.shape);
     CHECK_SAME(tutti_array_write(a, &all, NULL, v), TUTTI_OK);
     content = file_get(path, &content_size);
-    for (int i = 0; i < 2;
-         i++) { /* the first round also creates objects that are cached on communicators */
+    /* the first round also creates objects that are cached on communicators */
+    for (int i = 0; i < 2; i++) {
         const account start = account_now();
         slices(a);
         frames(a);

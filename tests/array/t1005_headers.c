@@ -44,7 +44,7 @@ static void damage_bytes(void) {
                   "byte %d of the second slot", i);
             block[HALF + i] ^= flip;
         }
-    for (int i = 0; i < 20000; i++) { /* random bytes in both slots */
+    for (int i = 0; i < 20000; i++) { /* both slots have random bytes */
         for (int k = 0; k < 6; k++) block[rnd(HALF)] = (unsigned char)rnd(256);
         memcpy(block + HALF, block, HALF);
         CHECK(tutti__header_read(block, &back) != TUTTI_OK, "soup");
@@ -152,7 +152,7 @@ static void cut_off(void) {
     }
     file_put(path, whole, FILE_BYTES);
     CHECK_OK(try_open(path));
-    file_put(path, whole, FILE_BYTES + 64); /* longer, as after an interrupted resize */
+    file_put(path, whole, FILE_BYTES + 64); /* the file is longer, as after an interrupted resize */
     CHECK_OK(try_open(path));
 }
 
@@ -244,7 +244,7 @@ static void descriptors(const unsigned char *v, int64_t n, unsigned char *x) {
         const tutti_err err = try_open(name);
         CHECK(err == TUTTI_ERR_FORMAT, "try %zu: %s", i, tutti_error_name(err));
     }
-    for (int i = 0; i <= ranks; i++) { /* wrong bounds of irregular blocks */
+    for (int i = 0; i <= ranks; i++) { /* bounds of irregular blocks are wrong */
         memcpy(x, v, (size_t)n);
         put_values(x + 4096 + 8 * i, i % 2 ? UINT64_MAX : 77, 8);
         file_put(name, x, n);

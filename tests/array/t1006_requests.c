@@ -73,7 +73,7 @@ static void common(const char *what, tutti_slice s) {
           (long long)direct.requests);
     const bill nodes = read_all("method=two-phase nodes=2 sieve_gap=1k striping_unit=4096", &s);
     const tutti_off exact = 8 * shape[0] * shape[1] * ranks, bounding = column * shape[1];
-    CHECK_EQ(two.sent, 0);                              /* one staging buffer for the node */
+    CHECK_EQ(two.sent, 0);                              /* the node has one staging buffer */
     if (ranks > 1) CHECK_EQ(nodes.sent, exact / ranks); /* one copy is sent to the second node */
     CHECK_EQ(direct.bytes, exact);
     if (8 * N - column > 1024) { /* gaps are not read */

@@ -143,7 +143,7 @@ static void test_parts(void) {
     int32_t v[N];
     check_where("parts");
     put_values(a, 100);
-    for (int i = 0; i < 12 && ranks > 1; i++) { /* new, then cached plans */
+    for (int i = 0; i < 12 && ranks > 1; i++) { /* plans are new, then cached */
         tutti_slice within = tutti_slice_all(2, spec.shape);
         parts_refused(a, last() ? d : e, NULL);
         parts_refused(a, d, last() ? &within : NULL);
@@ -237,7 +237,7 @@ static void test_calls(void) {
     int32_t v[N];
     check_where("calls");
     put_values(a, 3);
-    for (int i = 0; i < 12 && ranks > 1; i++) { /* by votes, then by consensus */
+    for (int i = 0; i < 12 && ranks > 1; i++) { /* the ranks agree by votes, then by consensus */
         CHECK_ERR(last() ? tutti_array_fill(a, &one) : tutti_array_resize(a, 40),
                   TUTTI_ERR_MISMATCH);
         CHECK_ERR(last() ? tutti_array_fill(a, &one) : tutti_array_read(a, &s, NULL, v),

@@ -73,11 +73,11 @@ static void test_columns(void) {
     CHECK_SAME(tutti_array_create(MPI_COMM_WORLD, path, &spec, &opt, &a), TUTTI_OK);
     rows_in_turn(a, WIDE, 0, WIDE);
     common(a, WIDE, ROWS, 0, WIDE);
-    common(a, WIDE, ROWS, 0, 5);   /* in the first rank's block */
-    common(a, WIDE, ROWS, 9, 14);  /* the same shape at another position */
-    common(a, WIDE, ROWS, 30, 35); /* the same shape again */
+    common(a, WIDE, ROWS, 0, 5);   /* columns in the first rank's block */
+    common(a, WIDE, ROWS, 9, 14);  /* the shape is the same at another position */
+    common(a, WIDE, ROWS, 30, 35); /* the shape is the same again */
     common(a, WIDE, ROWS, WIDE - 3, WIDE);
-    common(a, WIDE, 7, 10, 45); /* 7 of 75 rows */
+    common(a, WIDE, 7, 10, 45); /* only 7 of 75 rows are read */
     rows_in_turn(a, WIDE, 20, 31);
     CHECK_SAME(tutti_array_resize(a, WIDE + 20), TUTTI_OK); /* the blocks change */
     rows_in_turn(a, WIDE + 20, WIDE, WIDE + 20);

@@ -238,7 +238,8 @@ static void expect_rows(void) {
     CHECK_OK(tutti__tiling_cut(&wide, TUTTI_COL_MAJOR, 1, &tile_limit)); /* columns are not split */
     CHECK(wide.tile[0] == 1000 && wide.tile[1] == 100, "columns");
     const tutti__tile_limit little = {16, 16, 16 * 2 * 400};
-    CHECK_OK(tutti__tiling_cut(&thin, TUTTI_ROW_MAJOR, 1, &little)); /* parts of one row */
+    /* tiles are parts of one row */
+    CHECK_OK(tutti__tiling_cut(&thin, TUTTI_ROW_MAJOR, 1, &little));
     CHECK(thin.tile[0] == 1 && thin.tile[1] == 334, "%lld x %lld", (long long)thin.tile[0],
           (long long)thin.tile[1]);
     halo.halo[0] = halo.halo[1] = 1;

@@ -46,7 +46,7 @@ static void refuse_budgets(void) {
     if (rank == who) s.budget = -5;
     refuses(a, NULL, &s, TUTTI_ERR_ARG, "budget leaves");
     s = good;
-    s.tile[0] = s.tile[1] = 40; /* 40 x 20 doubles, in two buffers */
+    s.tile[0] = s.tile[1] = 40; /* a tile has 40 x 20 doubles, in two buffers */
     if (rank == who) s.budget = 2 * 40 * M * 8;
     refuses(NULL, b, &s, TUTTI_ERR_ARG, "needs 12800");
     s = good;
@@ -106,8 +106,8 @@ static void refuse_twins(tutti_array *local) {
     tutti_array *c = NULL;
     char name[600], own_path[620];
     s.halo[0] = 1;
-    CHECK_SAME(tutti_array_open(MPI_COMM_WORLD, path, TUTTI_WRITE, NULL, NULL, &c),
-               TUTTI_OK); /* another handle of the file of b */
+    /* c is another handle of the file of b */
+    CHECK_SAME(tutti_array_open(MPI_COMM_WORLD, path, TUTTI_WRITE, NULL, NULL, &c), TUTTI_OK);
     refuses(b, c, &s, TUTTI_ERR_ARG, "same bytes");
     CHECK_SAME(tutti_array_close(&c), TUTTI_OK);
     snprintf(name, sizeof name, "%s.cyclic", path);
@@ -218,7 +218,7 @@ static void some_end(void) {
         CHECK_SAME(tutti_tiles_end(&t), TUTTI_ERR_STATE);
     else
         CHECK_SAME(tutti_tiles_next(t, &tile), TUTTI_ERR_STATE);
-    if (t) CHECK_ERR(tutti_tiles_next(t, &tile), TUTTI_ERR_STATE); /* the same error again */
+    if (t) CHECK_ERR(tutti_tiles_next(t, &tile), TUTTI_ERR_STATE); /* the error is the same again */
     CHECK_OK(tutti_tiles_end(&t));
 }
 

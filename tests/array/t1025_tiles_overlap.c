@@ -206,8 +206,8 @@ int main(int argc, char **argv) {
     harness_begin(&argc, &argv, 875);
     snprintf(path, sizeof path, "%s", scratch_path("overlap"));
     snprintf(to_path, sizeof to_path, "%s.to", path);
-    check_sparse(300 << 10, "background=io-only",
-                 0); /* first, while little staging memory is cached */
+    /* this check comes first, while little staging memory is cached */
+    check_sparse(300 << 10, "background=io-only", 0);
     check_sparse(20 << 20, "background=io-only", 1);
     check_overlap(0, "background=auto fault=*:slow:1"); /* file access takes time */
     check_overlap(1, "background=auto fault=*:slow:1");

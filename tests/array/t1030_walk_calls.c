@@ -85,7 +85,7 @@ static void walk_tiles(const char *options, int sequential, int32_t more) {
     CHECK_SAME(tutti_tiles_begin(a, b, &s, &t), TUTTI_OK);
     const tutti_count rows = local.hi[0] - local.lo[0];
     for (int i = 0; !check_failures_; i++) {
-        const int what = i % END; /* each kind of call, during the first tiles and later */
+        const int what = i % END; /* test each kind of call, during the first tiles and later */
         const int last = rank == ranks - 1;
         CHECK_ERR(last ? another(a, b, t, what) : tutti_tiles_next(t, &tile), TUTTI_ERR_MISMATCH);
         CHECK_ERR(last ? tutti_tiles_next(t, &tile) : another(a, b, t, what), TUTTI_ERR_MISMATCH);

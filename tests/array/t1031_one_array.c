@@ -42,7 +42,7 @@ static void odd_ones(tutti_array *a, tutti_array *b, int odd) {
     CHECK_SAME(begin_case(a, odd ? NULL : b), TUTTI_ERR_MISMATCH);
     CHECK_SAME(begin_case(odd ? b : a, b), TUTTI_ERR_MISMATCH);
     CHECK_SAME(begin_case(a, odd ? a : b), TUTTI_ERR_MISMATCH);
-    /* different calls: a rank that passes one array must also be compared with a rank in another call */
+    /* a rank that passes one array must also be compared with a rank in another call */
     CHECK_ERR(odd ? tutti_array_sync(b) : begin_case(NULL, b), TUTTI_ERR_MISMATCH);
     CHECK_ERR(odd ? begin_case(NULL, b) : tutti_array_sync(b), TUTTI_ERR_MISMATCH);
     CHECK_ERR(odd ? begin_case(a, NULL) : tutti_array_sync(a), TUTTI_ERR_MISMATCH);

@@ -165,7 +165,7 @@ static walk_case random_case(void) {
     c.kind = (int)rnd(KINDS);
     c.local = rnd(3) == 0;
     c.from = c.to = random_array();
-    if (c.kind == READ_WRITE && rnd(2)) { /* another order, another element size */
+    if (c.kind == READ_WRITE && rnd(2)) { /* the second array has another order and element size */
         c.to.order = rnd(2) ? TUTTI_ROW_MAJOR : TUTTI_COL_MAJOR;
         c.to.type = TUTTI_FLOAT32;
         c.to.element_size = 4;
@@ -208,7 +208,8 @@ static void fill_array(const walk_case *c, tutti_array *a, const tutti_array_spe
     const tutti_count n = tutti_slice_count(spec->ndims, &all, NULL);
     unsigned char *v = calloc(1, (size_t)(n * spec->element_size) + 1);
     each_byte(c, spec, &all, v, 1);
-    for (tutti_off i = 0; i < n * spec->element_size; i++) v[i] ^= 0x5a; /* new to old values */
+    for (tutti_off i = 0; i < n * spec->element_size; i++) /* change new to old values */
+        v[i] ^= 0x5a;
     CHECK_OK(tutti_array_write(a, &all, NULL, v));
     free(v);
 }

@@ -134,7 +134,7 @@ static void test_long_texts(void) {
 
 static void test_assign(void) {
     tutti_error_info info = {.code = TUTTI_ERR_MPI, .rank = 9, .offset = 12};
-    memset(info.text, 'x', sizeof info.text); /* as received from another rank: not terminated */
+    memset(info.text, 'x', sizeof info.text); /* a text from another rank may not be terminated */
     memset(info.path, 'p', sizeof info.path);
     memset(info.operation, 'o', sizeof info.operation);
     tutti__error_assign(&info);

@@ -109,8 +109,8 @@ static void test_bound(void) {
     for (long i = 0; i < bound + extra; ++i) tutti__trace_event("c", "n", tutti__now(), -1, i);
     CHECK_EQ(tutti__memory_live(), start + 1);
     char *text = tutti__trace_json();
-    CHECK_EQ(text ? count_objects(text) : -1,
-             bound + 2); /* the name of the row, and the number of dropped events */
+    /* two more objects are the name of the row and the number of dropped events */
+    CHECK_EQ(text ? count_objects(text) : -1, bound + 2);
     snprintf(expected, sizeof expected, "\"args\":{\"events\":%ld}}", extra);
     CHECK(text && strstr(text, expected));
     snprintf(expected, sizeof expected, "{\"cycle\":%ld}}", extra);
@@ -188,7 +188,7 @@ static void test_threads(void) {
     tutti__free(early);
     for (int i = 0; i < 4; ++i) pthread_join(threads[i], NULL);
     char *text = tutti__trace_json();
-    CHECK(text && count_objects(text) >= 8001); /* events and names of rows */
+    CHECK(text && count_objects(text) >= 8001); /* objects are events and names of rows */
     tutti__free(text);
     tutti__trace_disable();
 }
@@ -196,7 +196,7 @@ static void test_threads(void) {
 int main(void) {
     test_off();
     test_times();
-    setlocale(LC_ALL, "de_DE.UTF-8"); /* decimal comma, if this locale is installed */
+    setlocale(LC_ALL, "de_DE.UTF-8"); /* use a decimal comma, if this locale is installed */
     test_text();
     test_bound();
     test_rows_nest();

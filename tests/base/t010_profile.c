@@ -113,8 +113,8 @@ static void test_pick(void) {
     CHECK(p.measured == 1 && p.read_one_4k == 12345 && p.remote == 1, "by mount, on the net");
     set.machine.nodes = 4;
     set.machine.net_bandwidth = 1.1e7;
-    place =
-        place_at("/far", "nfs", 0, 78); /* default values, but not of this network file system */
+    /* default values are used, but not those of this network file system */
+    place = place_at("/far", "nfs", 0, 78);
     tutti__profile_pick(&set, &place, &p);
     CHECK(p.write_one_1m == 1.1e7 && p.write_all_1m == 4.4e7, "%g, %g", p.write_one_1m,
           p.write_all_1m);
@@ -258,7 +258,8 @@ static void test_order(const char *dir) {
     tutti_error_info ignored;
     CHECK_OK(tutti__profile_load(NULL, &place, &p, &ignored));
     CHECK(ignored.code == TUTTI_ERR_FORMAT && strstr(ignored.text, "line 4 "), "%s", ignored.text);
-    CHECK_ERR(tutti_profile_load(path, &place, &p), TUTTI_ERR_FORMAT); /* an error if named */
+    /* an invalid profile is an error if the program names the file */
+    CHECK_ERR(tutti_profile_load(path, &place, &p), TUTTI_ERR_FORMAT);
     snprintf(path, sizeof path, "%s/named", dir);
     CHECK_ERR(tutti_profile_load(path, &place, &p), TUTTI_ERR_NOT_FOUND);
     CHECK(strstr(tutti_last_message(), "named"), "%s", tutti_last_message());
@@ -289,13 +290,14 @@ static void test_save(const char *dir) {
     check_same(&got, &a, NULL);
     CHECK_OK(tutti_profile_load(path, &pb, &got));
     check_same(&got, &b, "FILES");
-    snprintf(pa.type, sizeof pa.type, "xfs"); /* another file system mounted at this path */
+    snprintf(pa.type, sizeof pa.type, "xfs"); /* another file system is mounted at this path */
     CHECK_OK(tutti_profile_save(path, &pa, &a));
     CHECK_OK(tutti_profile_load(path, &pa, &got));
     a.copy_64 = 0;
     CHECK_ERR(tutti_profile_save(path, &pa, &a), TUTTI_ERR_ARG);
     write_file(path, "mine");
-    CHECK_ERR(tutti_profile_save(path, &pb, &b), TUTTI_ERR_FORMAT); /* not overwritten */
+    /* a file that is not a profile is not overwritten */
+    CHECK_ERR(tutti_profile_save(path, &pb, &b), TUTTI_ERR_FORMAT);
     CHECK(tutti_profile_save("/proc/nowhere/profile", &pb, &b) != TUTTI_OK, "saved in /proc");
 }
 
@@ -343,7 +345,8 @@ int main(void) {
     char dir[] = "profile.XXXXXX", full[400];
     const long live = tutti__memory_live();
     check_seed(10);
-    (void)setlocale(LC_ALL, "de_DE.UTF-8"); /* if installed, a locale with a decimal comma */
+    /* use a locale with a decimal comma, if it is installed */
+    (void)setlocale(LC_ALL, "de_DE.UTF-8");
     test_round_trip();
     test_pick();
     test_refusals();

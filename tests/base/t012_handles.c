@@ -170,7 +170,7 @@ int main(int argc, char **argv) {
     snprintf(array_path, sizeof array_path, "%s.tutti", path);
     test_stale();
 
-    /* all objects that can be left open */
+    /* create all objects that can be left open */
     tutti_access *a = make_access();
     tutti_file *f = open_file(), *planned = open_file(), *split = open_file();
     tutti_plan *p = NULL, *started = NULL;
@@ -217,7 +217,8 @@ int main(int argc, char **argv) {
     STATE(tutti_request_test(&r, &done, NULL));
     STATE(tutti_request_wait(&left, NULL));
     CHECK(done == 1 && !r && !left, "not nulled");
-    CHECK_OK(tutti_request_wait(&alone, NULL)); /* independent: completes without other ranks */
+    /* an independent request completes without other ranks */
+    CHECK_OK(tutti_request_wait(&alone, NULL));
     STATE(tutti_tiles_next(walk, &tile));
     STATE(tutti_tiles_end(&walk));
     STATE(tutti_array_close(&walked));

@@ -40,7 +40,7 @@ int main(void) {
             CHECK(k < n, "%lld was not there", (long long)w[i]);
         }
         for (int64_t x = -1; x <= span; x += 1 + rnd(3)) search_item(w, kept, x);
-        qsort(v, (size_t)n, sizeof *v, tutti__compare_int64); /* with duplicates */
+        qsort(v, (size_t)n, sizeof *v, tutti__compare_int64); /* the values have duplicates */
         for (int64_t x = -1; x <= span; x += 1 + rnd(3)) search_item(v, n, x);
     }
     CHECK_EQ(tutti__interval_of(v, 0, INT64_MAX), 0);

@@ -23,8 +23,8 @@ static void harm_bytes(int version) {
     CHECK_OK(tutti__cdf_encode(&c, &bytes));
     const size_t n = (size_t)c.header_bytes;
     for (size_t cut = 0; cut < n; cut++) {
-        unsigned char *exactly =
-            malloc(cut ? cut : 1); /* exact size, so that ASan detects overruns */
+        /* the size is exact, so that ASan detects overruns */
+        unsigned char *exactly = malloc(cut ? cut : 1);
         memcpy(exactly, bytes, cut);
         CHECK_ERR(tutti__cdf_decode(exactly, cut, c.fixed_end + 1, &back), TUTTI_ERR_TRUNCATED);
         CHECK_ERR(tutti__cdf_decode(exactly, cut, (tutti_off)cut, &back), TUTTI_ERR_FORMAT);

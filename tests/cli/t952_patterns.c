@@ -77,8 +77,8 @@ static void check_patterns(void) {
 
 /* ---- application kernels: owners are computed by another algorithm than that of the generators */
 
-/* Return whether cell a is before cell b on the curve.  Morton order by the highest differing bit,
- * y before x. */
+/* Return whether cell a is before cell b: on a lower face, or on the same face in Morton order,
+ * which compares the coordinate with the highest differing bit, y before x. */
 static int is_before(int a, int b, int side) {
     const int face[2] = {a / (side * side), b / (side * side)};
     const unsigned y[2] = {(unsigned)(a / side % side), (unsigned)(b / side % side)};
@@ -105,7 +105,7 @@ static void check_e3sm(int ranks, tutti_off size) {
         const int cells = 6 * side * side;
         CHECK_EQ(p.total % (4 * cells), 0);
         for (tutti_count i = 0; i < p.pieces && p.piece[i].file < 4 * cells; i++)
-            for (tutti_off k = 0; k < p.piece[i].bytes; k += 4) { /* the first row of cells */
+            for (tutti_off k = 0; k < p.piece[i].bytes; k += 4) { /* check the first row of cells */
                 const int place = place_on_curve((int)((p.piece[i].file + k) / 4) % cells, side);
                 const int twin = place % 2 ? (place + cells / 2) % cells : place;
                 CHECK_EQ((int)((int64_t)twin * ranks / cells), rank);

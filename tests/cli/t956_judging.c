@@ -57,7 +57,7 @@ static void check_bounds(void) {
         CHECK_EQ(sign_rank(known[i][0], 0.05), known[i][1]);
     CHECK_EQ(sign_rank(5, 0.025), 0);
     CHECK_EQ(sign_rank(6, 0.025), 1);
-    const int many = sign_rank(4000, 0.05); /* near the value of the normal distribution */
+    const int many = sign_rank(4000, 0.05); /* must be near the value of the normal distribution */
     CHECK(many > 1940 && many < 1955, "%d", many);
     const double eight[] = {8, 1, 7, 2, 6, 3, 5, 4};
     double lo = 0, hi = 0;

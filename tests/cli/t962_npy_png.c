@@ -83,7 +83,7 @@ static void check_refused(void) {
         WITH("'<f8'", "False", "(99999999999999999999,)"),
         WITH("'<f8'", "False", "(4611686018427387904, 4611686018427387904)"),
         WITH("'<f8'", "False", "(1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1)"),
-        WITH("'<f8'", "False", "(131073,)"), /* longer than the file */
+        WITH("'<f8'", "False", "(131073,)"), /* the array is longer than the file */
         WITH("'<f8'", "no", "(3,)"),
         WITH("'<f3'", "False", "(3,)"),
         WITH("'<i3'", "False", "(3,)"),
@@ -122,7 +122,8 @@ static void check_damaged(void) {
     check_where("damaged");
     for (int i = 0; i < 20000; i++) {
         const size_t bytes = rnd(4) ? n : (size_t)rnd((int64_t)n);
-        unsigned char *text = malloc(bytes + 1); /* exact size, so that ASan detects overruns */
+        /* the size is exact, so that ASan detects overruns */
+        unsigned char *text = malloc(bytes + 1);
         npy_header h = {.swapped = 0};
         memcpy(text, right, bytes);
         for (int k = (int)rnd(4); k >= 0 && bytes > 0; k--)

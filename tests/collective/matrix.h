@@ -73,7 +73,8 @@ static void write_step(tutti_file *f, model *m, int shape, uint64_t salt, int64_
         tutti_plan *p = NULL;
         CHECK_OK(tutti_plan_write(f, q.access, &p));
         CHECK_OK(tutti_plan_run(p, q.base, shift, &count));
-        CHECK_OK(tutti_plan_run(p, q.base, shift, &count)); /* repeated: the same bytes */
+        /* a repeated run writes the same bytes */
+        CHECK_OK(tutti_plan_run(p, q.base, shift, &count));
         tutti_plan_free(&p);
     } else {
         CHECK_OK(tutti_file_write(f, q.access, q.base, &count));

@@ -28,8 +28,8 @@ static const struct {
                 {"EFBIG", EFBIG, TUTTI_ERR_TOO_BIG}};
 
 static char path[512];
-static tutti_options base;       /* options of the combination, without a fault */
-static int shape, tried;         /* shape of requests; combinations that have been tried */
+static tutti_options base; /* options of the combination, without a fault */
+static int shape, tried;   /* shape of requests; number of combinations that have been tried */
 static unsigned char *old, *new; /* `size` bytes each: the file before and after a write */
 static unsigned char *named;     /* for each byte of the file: 1 if any rank accesses the byte */
 static int64_t size;

@@ -107,7 +107,8 @@ static void access_gone(void) {
     CHECK_SAME(tutti_plan_write(f, q.access, &p), TUTTI_OK);
     tutti_access_free(&q.access);
     for (int k = 0; k < 3; k++) {
-        unsigned char *v = malloc(q.capacity + 3); /* another buffer, at an odd address */
+        /* the buffer is another one, at an odd address */
+        unsigned char *v = malloc(q.capacity + 3);
         for (size_t i = 0; i < q.capacity; i++) v[k + i] = mix((uint64_t)(10 * k + rank), i);
         CHECK_SAME(tutti_plan_run(p, v + k + (q.base - q.memory), 30000 * k, NULL), TUTTI_OK);
         model_all(&m, CYCLIC, 777, 20000, 10 * (uint64_t)k, 30000 * k);

@@ -28,7 +28,8 @@ static void far_apart(const char *text) {
     unsigned char buf[BLOCKS * PART], got[BLOCKS * PART];
     check_where(text);
     for (int i = 0; i < BLOCKS; i++) {
-        off[i] = 2 * GIB * i + rank * PART + (i ? -700 : 0); /* across 2 GiB * i */
+        /* the blocks of all ranks together cross 2 GiB * i */
+        off[i] = 2 * GIB * i + rank * PART + (i ? -700 : 0);
         len[i] = PART;
     }
     for (int i = 0; i < BLOCKS * PART; i++) buf[i] = mix((uint64_t)rank, (uint64_t)i);

@@ -117,7 +117,8 @@ static void no_shared_memory(const char *path) {
         CHECK_EQ(fd_count(), fds);
         unmounted("/dev/shm");
     }
-    CHECK_SAME(tutti_file_write(f, q.access, q.base, NULL), TUTTI_OK); /* in shared memory */
+    /* this write is staged in shared memory */
+    CHECK_SAME(tutti_file_write(f, q.access, q.base, NULL), TUTTI_OK);
     tutti_file_stats(f, &s, NULL);
     CHECK_EQ(sum_all(s.messages), 0);
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);

@@ -50,13 +50,13 @@ static tutti_err memory_fails(const char *text, long n) {
     struct rlimit old, low;
     MPI_Comm comm;
     check_where(text);
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm); /* without cached staging memory */
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm); /* it has no cached staging memory */
     tutti_access *small = turns(0, 100, 10, &small_buf), *large = turns(0, 1000, 200, &large_buf);
     CHECK_SAME(tutti_file_open(comm, path, MODE, &opt, &f), TUTTI_OK);
     CHECK_SAME(tutti_plan_write(f, small, &p), TUTTI_OK);
     getrlimit(RLIMIT_FSIZE, &old);
     low = old;
-    low.rlim_cur = 20000; /* sufficient for the file, but not for staging memory */
+    low.rlim_cur = 20000; /* the limit suffices for the file, but not for staging memory */
     if (n == 0) CHECK(setrlimit(RLIMIT_FSIZE, &low) == 0, "setrlimit");
     if (n > 0 && rank == 0) tutti__memory_fail_after(n);
     const tutti_err err = same_everywhere(tutti_plan_write(f, large, &q));
@@ -116,7 +116,7 @@ static void large_stripes(const char *text, tutti_off at) {
     tutti_off count = -1;
     MPI_Comm comm;
     check_where(text);
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm); /* without cached staging memory */
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm); /* it has no cached staging memory */
     tutti_access *a = turns(at, 1000, 500, &buf);
     CHECK_SAME(tutti_file_open(comm, path, MODE, &opt, &f), TUTTI_OK);
     CHECK_SAME(tutti_file_write(f, a, buf, &count), TUTTI_OK);
@@ -239,7 +239,7 @@ static void names_taken(void) {
     MPI_Comm comm;
     char name[64];
     check_where("names taken");
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm); /* without cached staging memory */
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm); /* it has no cached staging memory */
     tutti_access *a = turns(0, 100, 10, &buf);
     for (int i = 0; i < 32; i++) {
         snprintf(name, sizeof name, "/tutti-%ld-%d", (long)getpid(), i);

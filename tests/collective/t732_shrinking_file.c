@@ -23,7 +23,8 @@ static void combination(const char *text) {
     tutti_access *a = NULL;
     tutti_off count = -7;
     int shrunk = 0;
-    const int64_t size = (int64_t)PIECE * PIECES * (ranks + 1); /* with gaps */
+    /* there is a gap after the pieces of all ranks */
+    const int64_t size = (int64_t)PIECE * PIECES * (ranks + 1);
     unsigned char *v = calloc(1, (size_t)size), *got = calloc(PIECES, PIECE);
     check_where(text);
     file_put(path, v, size);

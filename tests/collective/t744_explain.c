@@ -25,7 +25,8 @@ static void write_profile(const char *text) {
 static tutti_options options(const char *name) {
     tutti_options opt;
     tutti_options_defaults(&opt);
-    CHECK_OK(tutti_options_set(&opt, "profile", rank == 0 ? name : "")); /* set on rank 0 only */
+    /* the profile is set on rank 0 only */
+    CHECK_OK(tutti_options_set(&opt, "profile", rank == 0 ? name : ""));
     return opt;
 }
 

@@ -106,7 +106,7 @@ static void parts(int counted) {
     for (int i = 0; i < FLIGHTS; i++)
         for (int k = 0; k < ITEMS; k++) wrong += back[i][k] != rank + 10 * i + k;
     CHECK_EQ(wrong, 0);
-    /* an abandoned request with a value that cannot be converted: no rank returns the error */
+    /* if a request with a value that cannot be converted is abandoned, no rank returns the error */
     tutti_access *a = NULL;
     CHECK_OK(tutti_access_contiguous(2 * (tutti_off)ITEMS * rank, 2 * (tutti_off)ITEMS, &a));
     const tutti_part short_ones = {

@@ -81,7 +81,7 @@ static void write_by(kind k, const char *text, tutti_off own_bytes, tutti_off ex
         CHECK_SAME(tutti_file_write(f, a, data, NULL), TUTTI_OK);
     } else if (k == SPLIT) {
         CHECK_SAME(tutti_file_write_begin(f, a, data), TUTTI_OK);
-        asked_for(expected); /* before the operation ends */
+        asked_for(expected); /* writeback was requested before the operation ends */
         CHECK_SAME(tutti_file_write_end(f, NULL), TUTTI_OK);
         expected = 0;
     } else if (k == STARTED) {

@@ -252,8 +252,8 @@ static void by_itself(void) {
     CHECK_OK(tutti_request_test(&r, &done, NULL));
     CHECK(!done, "complete while the store is held");
     gate_open();
-    for (int i = 0; i < 3000 && r && !done;
-         i++) { /* no call of the library until the data is in the file */
+    /* the library is not called until the data is in the file */
+    for (int i = 0; i < 3000 && r && !done; i++) {
         int64_t n = 0;
         unsigned char *v = file_bytes(path, &n);
         done = n >= m.size;

@@ -212,7 +212,7 @@ static void hits_and_misses(const char *text) {
     counted(f, &t, 1, 0, "one more");
     make_step(f, 40960 * 3, 30, 100, 7);
     counted(f, &t, 0, 1, "the first one again");
-    make_step(f, 40960 * 3 + 77, 30, 100, 7); /* small: shared pages cost less than a plan */
+    make_step(f, 40960 * 3 + 77, 30, 100, 7); /* sharing pages is faster than a new plan */
     counted(f, &t, 0, 1, "askew");
     if (ranks > 1) {
         make_step(f, 0, rank == 1 ? 20 : 30, 100, 8);
@@ -289,7 +289,7 @@ static void in_flight(const char *text) {
             a[i] = pieces(409600 * i, RUNS, BYTES);
             CHECK_OK(tutti_file_write_start(f, a[i], v[i], &r[i]));
         }
-        for (int i = 0; i < N; i++) /* each rank in a different order */
+        for (int i = 0; i < N; i++) /* each rank waits in a different order */
             CHECK_OK(tutti_request_wait(&r[(i + rank) % N], NULL));
         for (int i = 0; i < N; i++) {
             unsigned char got[RUNS * BYTES];

@@ -163,7 +163,8 @@ static part part_make(const scene *s, int who, int i, uint64_t memory_salt) {
     for (int e = 0; e < x->elements; e++)
         if (has(s, v, who, k, e)) p.element[p.n++] = e;
     const int order = (int)(((memory_salt >> 5) + (uint64_t)i) % 3);
-    for (int e = 0; order && e < p.n / (order == 1 ? 2 : 1); e++) { /* reversed, or random */
+    /* the order is reversed or random */
+    for (int e = 0; order && e < p.n / (order == 1 ? 2 : 1); e++) {
         const int other = order == 1 ? p.n - 1 - e : (int)(mix(memory_salt, (uint64_t)e) % p.n);
         const int keep = p.element[e];
         p.element[e] = p.element[other];
@@ -376,7 +377,7 @@ static void independently(tutti_file *f, const scene *s, model *m) {
     tutti_off count = -1;
     request_parts q = ask_store(s, rank, 0, 0), back = ask_store(s, rank, s->salt, 0);
     ask_fill(&q, s, 7);
-    for (int turn = 0; turn < ranks; turn++) { /* in rank order, as the model */
+    for (int turn = 0; turn < ranks; turn++) { /* ranks write in rank order, as in the model */
         if (turn == rank) CHECK_OK(tutti_file_write_parts_independent(f, q.n, q.asked, &count));
         MPI_Barrier(MPI_COMM_WORLD);
     }
@@ -407,7 +408,7 @@ static void combination(const int *choice) {
     whole_compare(f, &m, "new");
     for (int round = 1; round < 3; round++) write_once(f, &s, how, round, 0, &m);
     const tutti_off by = 512 * (m.size / 512 + 1 + rnd(3));
-    write_once(f, &s, how, 3, by, &m); /* same shape, other offsets */
+    write_once(f, &s, how, 3, by, &m); /* write the same shape at other offsets */
     whole_compare(f, &m, "again");
     for (int round = 0; round < 3; round++) read_once(f, &s, how, round == 1 ? by : 0, &m);
     /* the file ends inside elements */

@@ -59,7 +59,7 @@ static void test_refusals(void) {
     const tutti_conversion narrow = {.file_type = TUTTI_INT64, .memory_type = TUTTI_INT16};
     REFUSED(TUTTI_ERR_ARG, (bad.access = odd, bad.convert = narrow));
     REFUSED(TUTTI_ERR_ARG, (bad.access = shifted, bad.convert = narrow));
-    /* bytes 2 to 5, then bytes 0 to 7: pieces that are not whole elements */
+    /* bytes 2 to 5, then bytes 0 to 7, are pieces that are not whole elements */
     const tutti_off twice[2] = {at + 2, at}, into[2] = {0, 4}, length[2] = {4, 8};
     tutti_access *halves = NULL;
     CHECK_OK(tutti_access_pieces(2, twice, into, length, &halves));
@@ -69,7 +69,7 @@ static void test_refusals(void) {
     const tutti_part both[2] = {good, good};
     CHECK_SAME(tutti_file_write_parts(f, last ? -1 : 2, both, NULL), TUTTI_ERR_ARG);
     CHECK_SAME(tutti_file_write_parts(f, 2, last ? NULL : both, NULL), TUTTI_ERR_ARG);
-    /* a plan with the wrong number of buffers */
+    /* a plan refuses a wrong number of buffers */
     tutti_plan *p = NULL;
     void *bufs[3] = {buf, buf + 16, buf};
     CHECK_SAME(tutti_plan_write_parts(f, 2, both, &p), TUTTI_OK);
@@ -80,7 +80,7 @@ static void test_refusals(void) {
     bufs[1] = last ? NULL : buf;
     CHECK_SAME(tutti_plan_run_parts(p, 2, bufs, 0, NULL), TUTTI_ERR_ARG);
     tutti_plan_free(&p);
-    /* constant memory for a plan that reads */
+    /* a plan that reads refuses constant memory */
     CHECK_SAME(tutti_plan_read(f, a, &p), TUTTI_OK);
     CHECK_SAME(last ? tutti_plan_run_write(p, buf, 0, NULL) : tutti_plan_run(p, buf, 0, NULL),
                TUTTI_ERR_ARG);
@@ -142,7 +142,8 @@ static void misfit_read(void) {
     for (int i = 0; i < N; i++) v[i] = i % 100;
     if (rank == 0) v[2000] = 1000;
     tutti_part p = {.access = a, .buf = v};
-    CHECK_SAME(tutti_file_write_parts(f, 1, &p, NULL), TUTTI_OK); /* without conversion */
+    /* this write converts no values */
+    CHECK_SAME(tutti_file_write_parts(f, 1, &p, NULL), TUTTI_OK);
     p.buf = back;
     p.convert = (tutti_conversion){.file_type = TUTTI_INT32, .memory_type = TUTTI_INT8};
     CHECK_SAME(tutti_file_read_parts(f, 1, &p, NULL), TUTTI_ERR_VALUE);
@@ -245,7 +246,8 @@ static void test_many(void) {
         CHECK_SAME(tutti_file_read_parts(f, PARTS, parts, &count), TUTTI_OK);
         int wrong = 0;
         for (int i = 0; i < PARTS * ITEMS; i++) {
-            const int shared = i % ITEMS == ITEMS - 1 && rank < ranks - 1; /* next rank's value */
+            /* the element has the next rank's value */
+            const int shared = i % ITEMS == ITEMS - 1 && rank < ranks - 1;
             const int want = (shared ? i - (ITEMS - 1) + 7 * (rank + 1) : i + 7 * rank) + round;
             if (v[i] != want % 30000 && wrong++ == 0)
                 CHECK(0, "element %d is %d, not %d", i, v[i], want % 30000);
@@ -255,7 +257,7 @@ static void test_many(void) {
     free(parts);
     free(a);
     free(v);
-    /* three variables in 10^9 records: the plan for their union needs less than 1 MiB */
+    /* the plan for the union of three variables in 10^9 records needs less than 1 MiB */
     tutti_access *records[3];
     tutti_part of_records[3];
     tutti_plan *plan = NULL;
@@ -352,7 +354,7 @@ static void test_counts(void) {
         CHECK_EQ(last.plans, round == 0);
         CHECK_EQ(last.plan_hits, round > 0);
     }
-    /* other buffers and another type in memory: the same plan is found */
+    /* with other buffers and another type in memory, the same plan is found */
     char *w = malloc((size_t)2 * PARTS * BYTES);
     memset(w, 1, (size_t)2 * PARTS * BYTES);
     for (int i = 0; i < PARTS; i++) {

@@ -128,8 +128,8 @@ int main(int argc, char **argv) {
         }
     check_where("");
     const int rc = check_done_all();
-    if (rank == 0 &&
-        hosts > 1) /* printed before MPI_Finalize, which may hang across hosts (MPICH 4.0) */
+    /* the result is printed before MPI_Finalize, which may hang across hosts (MPICH 4.0) */
+    if (rank == 0 && hosts > 1)
         printf("across: %s: %d ranks on %d hosts, %lld messages\n", rc ? "failed" : "passed", ranks,
                hosts, (long long)messages);
     fflush(stdout);

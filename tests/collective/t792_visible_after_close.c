@@ -116,7 +116,7 @@ static void holes_are_fresh(const char *method, const char *path) {
     memset(cache, 0, sizeof cache);
     for (int round = 0; round < 3; round++) {
         write_pieces(f, &m, 0, PIECES, 10 + (uint64_t)round);
-        write_pieces(f, &m, 1, PIECES / 2, 50 + (uint64_t)round); /* other windows */
+        write_pieces(f, &m, 1, PIECES / 2, 50 + (uint64_t)round); /* the windows are different */
     }
     write_pieces(f, &m, 0, PIECES, 99);
     f->store->ops = real;

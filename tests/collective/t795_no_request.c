@@ -79,8 +79,8 @@ static void try_start(const char *name, tutti_err (*start)(tutti_request **)) {
         tutti_request *r = NULL;
         const tutti_err err = start(rank == culprit ? NULL : &r);
         const tutti_err end = rank == culprit ? err : complete_request(err, &r);
-        MPI_Barrier(
-            MPI_COMM_WORLD); /* the failing rank makes no call of the library before this barrier */
+        /* the failing rank makes no call of the library before this barrier */
+        MPI_Barrier(MPI_COMM_WORLD);
         CHECK_SAME(end, TUTTI_ERR_ARG);
         CHECK(r == NULL, "a request is left");
         CHECK_EQ(tutti_last_error()->rank, culprit);

@@ -6,7 +6,7 @@
 #include "harness.h"
 
 enum { FILES = 16, KEPT = 4, RUNS = 1024, RUN = 512, BYTES = RUNS * RUN };
-/* Most KiB per file: staging memory that is kept, and other memory. */
+/* Maximum KiB per file: staging memory that is kept, and other memory. */
 enum { STAGE_KIB = 2 * BYTES / 1024, OTHER_KIB = 192 };
 
 static unsigned char buf[BYTES], seen[BYTES];

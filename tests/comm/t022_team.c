@@ -127,7 +127,7 @@ static void pooling(MPI_Comm comm) {
     CHECK_EQ(relation, MPI_CONGRUENT);
     MPI_Comm_compare(a->comm, comm, &relation);
     CHECK_EQ(relation, MPI_CONGRUENT);
-    if (rank % 2) tutti__team_give(&b); /* in different orders */
+    if (rank % 2) tutti__team_give(&b); /* ranks return the teams in different orders */
     tutti__team_give(&a);
     tutti__team_give(&b);
     const long live = tutti__memory_live();
@@ -207,7 +207,7 @@ int main(int argc, char **argv) {
     without_memory(comm);
     MPI_Comm_free(&comm); /* also frees its teams */
     CHECK_EQ(tutti__memory_live(), live);
-    tutti__team *t = take_team(MPI_COMM_WORLD, ""); /* freed in MPI_Finalize */
+    tutti__team *t = take_team(MPI_COMM_WORLD, ""); /* this team is freed in MPI_Finalize */
     tutti__team_give(&t);
     int bad = 0;
     MPI_Allreduce(&check_failures_, &bad, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

@@ -62,7 +62,8 @@ static void check_division(const char *nodes) {
         if (mix((uint64_t)round, 77) % (uint64_t)(8 * ranks) == (uint64_t)rank) usleep(100);
         check_vote(t, round, senders);
     }
-    for (int i = 0; i < 20; i++) { /* several votes without another operation between them */
+    /* votes follow each other without another operation between them */
+    for (int i = 0; i < 20; i++) {
         int64_t largest = rank + i;
         CHECK_OK(tutti__team_max(t, TUTTI_OK, &largest));
         CHECK_EQ(largest, ranks - 1 + i);

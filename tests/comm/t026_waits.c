@@ -18,8 +18,8 @@
 #include "exchange/staging.h"
 
 enum { LATE_MS = 333, CALLS_OF_MPI = 1000 };
-/* Yields in shared memory: 20 us of yields, and one call of MPI per millisecond, which may yield too.  With messages:
- * a millisecond of yields, each with a call of MPI. */
+/* Maximum number of yields.  In shared memory: 20 us of yields, and one call of MPI per millisecond, which
+ * may yield too.  With messages: a millisecond of yields, each with a call of MPI. */
 enum { MOST_SHARED = 400 + CALLS_OF_MPI, MOST_MESSAGES = 10000 };
 
 static atomic_long yields;

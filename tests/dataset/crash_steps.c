@@ -126,7 +126,7 @@ static void make_step(int64_t *attempt) {
     tutti_segment g = {.index = -1};
     if (n > 0) check_expected(tutti_dataset_segment(d, n - 1, &g) == TUTTI_OK, "segment");
     const int which = n > MOST ? 7 : luck(12);
-    if (which == 7 || which == 8) { /* erase */
+    if (which == 7 || which == 8) { /* erase segments */
         tutti_count left = n > MOST ? 1 : luck((int)n + 1);
         size_t keep = 0;
         for (tutti_count i = 0; i < left; i++) keep = (size_t)(strchr(was + keep, ' ') - was) + 1;

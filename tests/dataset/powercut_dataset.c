@@ -181,10 +181,11 @@ static void write_everything(int level) {
     if (!is_netcdf()) set_number(1); /* netCDF files have no copies of infos: a repair loses them */
     put_values(2, 2);
     if (!is_netcdf()) archive_and_restore(); /* makes a hole in a data file that is kept */
-    check_expected(tutti_dataset_begin(dataset, TUTTI_STATE, 3, 3), "begin"); /* discarded */
+    /* this segment is discarded */
+    check_expected(tutti_dataset_begin(dataset, TUTTI_STATE, 3, 3), "begin");
     check_expected(tutti_dataset_discard(dataset), "discard");
     report_state();
-    open_again(0, 2); /* two indices per file from now on */
+    open_again(0, 2); /* files have two indices from now on */
     put_values(4, 4);
     put_values(5, 5);
     if (!is_netcdf()) set_number(2);

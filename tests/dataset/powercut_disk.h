@@ -82,7 +82,7 @@ static int object_new(uint64_t inode, int is_directory) {
 static int object_of(uint64_t inode) { /* inode numbers are reused: return the newest object */
     for (int i = objects_n - 1; i > 0; i--)
         if (objects[i].inode == inode) return i;
-    return 0; /* the root */
+    return 0; /* the number is that of the root */
 }
 
 static int entry_now(const entry *e) {
@@ -132,8 +132,8 @@ static void resize(char **bytes, int64_t *size, int64_t to) {
 static void apply_pending(char **bytes, int64_t *size, const pending *v, int n, int some,
                           int torn) {
     int64_t length = *size;
-    const int lengths = some ? random_below(n + 1)
-                             : n; /* number of records whose change of the length is on the disk */
+    /* number of records whose change of the length is on the disk */
+    const int lengths = some ? random_below(n + 1) : n;
     for (int i = 0; i < n; i++) {
         const powercut_record *r = v[i].of;
         const int is_punch = r->what == POWERCUT_PUNCH;
@@ -390,8 +390,8 @@ static void replay_run(replay *p) {
     objects_n = entries_n = 0;
     object_new(0, 1);
     for (int64_t at = 0; at < log_size && !is_over(p); p->records++) {
-        powercut_record *r =
-            not_null(malloc(sizeof *r)); /* not freed: pending records point to it */
+        /* the record is not freed, because pending records point to it */
+        powercut_record *r = not_null(malloc(sizeof *r));
         const char *bytes = log_bytes + at + sizeof *r;
         at = log_record(at, r);
         const int is_sync = r->what == POWERCUT_SYNC;
@@ -420,8 +420,8 @@ static int sites_find(int64_t *sites, const char **names, int *lengths) {
     int n = 0;
     for (int64_t at = 0, next; at < log_size; at = next) {
         next = log_record(at, &r);
-        int known =
-            r.what != POWERCUT_SITE || r.bytes == 0; /* 0 bytes: a sync by the test itself */
+        /* a site of 0 bytes is a sync by the test itself */
+        int known = r.what != POWERCUT_SITE || r.bytes == 0;
         for (int i = 0; i < n; i++) known |= sites[i] == r.at;
         if (known) continue;
         if (n == SITES) abort();

@@ -62,8 +62,8 @@ typedef struct {
     int64_t index;
     tutti_count grid, nodes; /* number of entries of the spaces in this segment */
     int64_t ids;             /* argument `topology` of id_of(); -1: ids are positions */
-    double *v
-        [VARIABLES]; /* [entries * values per entry]; NULL: the segment does not have this variable */
+    /* [entries * values per entry]; NULL: the segment does not have this variable */
+    double *v[VARIABLES];
 } segment;
 
 typedef struct {

@@ -19,8 +19,8 @@ static tutti_decomposition *decompose_list(tutti_decomposition_kind kind, tutti_
     static int64_t ids[2 * EACH];
     tutti_decomposition *p = NULL;
     const tutti_count each = n / ranks;
-    for (tutti_count i = 0; i < each;
-         i++) { /* in descending order; block r of the file belongs to rank r - 1 */
+    /* entries are in descending order; block r of the file belongs to rank r - 1 */
+    for (tutti_count i = 0; i < each; i++) {
         index[i] = each * ((rank + 1) % ranks) + each - 1 - i;
         ids[i] = id_at(index[i], n);
     }

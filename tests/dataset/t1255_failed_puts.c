@@ -98,11 +98,11 @@ static void repeat_failed_half(int container, double fill) {
     CHECK_OK(put_block(d, "u", a, 0, N / 2, 0));
     CHECK_ERR(put_block(d, "u", b, N / 2, N, 1), TUTTI_ERR_VALUE);
     commit_refused(d, "u");
-    CHECK_OK(
-        put_block(d, "u", a, 0, N / 2, 0)); /* does not contain the entries of the failed put */
+    /* this put does not contain the entries of the failed put */
+    CHECK_OK(put_block(d, "u", a, 0, N / 2, 0));
     commit_refused(d, "u");
-    CHECK_OK(put_block(d, "u", c, 10, N - 10,
-                       0)); /* contains only a part of the entries of the failed put */
+    /* this put contains only a part of the entries of the failed put */
+    CHECK_OK(put_block(d, "u", c, 10, N - 10, 0));
     commit_refused(d, "u");
     CHECK_OK(put_block(d, "u", b, N / 2, N, 0));
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
@@ -314,8 +314,8 @@ int main(int argc, char **argv) {
     check_where("ranked");
     int n = 1;
     while (n < 20 && repeat_ranked_put(n, n % 2)) n++;
-    CHECK(n > 2 && n < 20, "%d writes",
-          n); /* at least one write each for header, list of entries and values */
+    /* header, list of entries and values need at least one write each */
+    CHECK(n > 2 && n < 20, "%d writes", n);
     abandon_put(TUTTI_CONTAINER_NATIVE, TUTTI_RANKED, 0);
     abandon_put(TUTTI_CONTAINER_NATIVE, TUTTI_RANKED, 1);
     check_where("commit");

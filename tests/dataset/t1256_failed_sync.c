@@ -203,7 +203,7 @@ static void rewrite_after_failure(int container, int starts) {
         const tutti_off safe = file_length();
         CHECK_OK(tutti_dataset_begin(d, TUTTI_STATE, step, (double)step));
         put_all(d, &p, step);
-        if (step == 3) commit_fails(d, starts, safe); /* fails a first time */
+        if (step == 3) commit_fails(d, starts, safe); /* in step 3 the sync fails twice */
         if (step == 3) put_all(d, &p, step);
         commit_fails(d, starts, safe);
         CHECK(!strstr(tutti_last_message(), "TUTTI_VISIBLE"), "%s", tutti_last_message());

@@ -122,8 +122,8 @@ static tutti_err put_started(int64_t index, int abandons) {
     return err == TUTTI_OK && !abandons ? tutti_request_wait(&r, NULL) : err;
 }
 
-static int is_failure_recorded(
-    void) { /* whether the library had the memory to record that a put failed */
+/* Return whether the library had the memory to record that a put failed. */
+static int is_failure_recorded(void) {
     return fault.what != FAULT_MEMORY;
 }
 
@@ -262,8 +262,8 @@ static int run_round(int at, fault_kind what, int n) {
              fault_names[what], n);
     check_where(where);
     fault_plan(at, what, n);
-    const int second =
-        (n + (int)what) % 2; /* whether the fault is in the second commit of the round */
+    /* whether the fault is in the second commit of the round */
+    const int second = (n + (int)what) % 2;
     if (second && (at == BEGIN || at == PUT || at == PUT_REST || at == COMMIT)) fault.at = -1;
     if (!write_topology(index)) {
         parts_free();
@@ -284,8 +284,8 @@ static int run_round(int at, fault_kind what, int n) {
 int main(int argc, char **argv) {
     int hits = 0;
     harness_begin(&argc, &argv, 1257);
-    const char *memory = getenv(
-        "TUTTI_TEST_SHM"); /* a file system in memory: the test has many small transactions */
+    /* use a file system in memory if possible, because the test has many small transactions */
+    const char *memory = getenv("TUTTI_TEST_SHM");
     snprintf(path, sizeof path, "%s/t1257.tutti", memory ? memory : check_dir());
     snprintf(fault.database, sizeof fault.database, "%s/metadata.sqlite", path);
     fault.data = "/data-";

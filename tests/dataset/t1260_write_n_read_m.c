@@ -292,7 +292,7 @@ int main(int argc, char **argv) {
         write_on(n, (int)rnd(3));
         read_on(ranks, n);
     }
-    for (int w = 1; w <= ranks && ranks == 8; w++) { /* all pairs of 1 to 8; quick tier: some */
+    for (int w = 1; w <= ranks && ranks == 8; w++) { /* run all pairs of 1 to 8; quick tier: some */
         write_on(w, (int)rnd(3));
         for (int r = 1; r <= ranks; r++)
             if (full || (w * 5 + r * 3) % 8 == 0) read_on(r, w);

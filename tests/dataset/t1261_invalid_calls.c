@@ -80,7 +80,8 @@ static void test_describing(void) {
     tutti_variable_spec s = {.space = "grid", .type = TUTTI_FLOAT64};
     const tutti_count shape[2] = {4, WIDE}, wrong[2] = {4, -1}, another[2] = {5, WIDE};
     check_where("describing");
-    CHECK_SAME(tutti_dataset_grid(d, "grid", 2, shape), TUTTI_OK); /* the identical definition */
+    /* an identical definition is allowed */
+    CHECK_SAME(tutti_dataset_grid(d, "grid", 2, shape), TUTTI_OK);
     CHECK_SAME(tutti_dataset_grid(d, "grid", 2, another), TUTTI_ERR_EXISTS);
     CHECK_SAME(tutti_dataset_grid(d, "g", 2, wrong), TUTTI_ERR_ARG);
     CHECK_SAME(tutti_dataset_grid(d, "g", 0, shape), TUTTI_ERR_ARG);
@@ -105,9 +106,8 @@ static void test_describing(void) {
     CHECK_SAME(tutti_dataset_variable(d, "b", &s), TUTTI_ERR_MISMATCH);
     CHECK_SAME(tutti_dataset_variable(d, rank ? "b" : "c", &s), TUTTI_ERR_MISMATCH);
     CHECK_SAME(tutti_dataset_grid(d, "g", 2, rank ? shape : another), TUTTI_ERR_MISMATCH);
-    CHECK_ERR(
-        rank ? tutti_dataset_list(d, "l") : tutti_dataset_commit(d),
-        TUTTI_ERR_MISMATCH); /* the mismatch of calls has precedence over an invalid argument */
+    /* the mismatch of calls has precedence over an invalid argument */
+    CHECK_ERR(rank ? tutti_dataset_list(d, "l") : tutti_dataset_commit(d), TUTTI_ERR_MISMATCH);
 }
 
 static void test_writing(void) {
@@ -138,8 +138,8 @@ static void test_writing(void) {
         CHECK_SAME(put_values("a", lies, rank ? TUTTI_FLOAT64 : TUTTI_FLOAT32), TUTTI_ERR_MISMATCH);
         CHECK_SAME(put_values("a", rank ? lies : rows, TUTTI_FLOAT64), TUTTI_ERR_MISMATCH);
     }
-    CHECK_SAME(put_values("a", rows, TUTTI_FLOAT64),
-               TUTTI_OK); /* no rank has entries: all are filled */
+    /* no rank has entries: all get the fill value */
+    CHECK_SAME(put_values("a", rows, TUTTI_FLOAT64), TUTTI_OK);
     for (int i = 0; i < 1000; i++) buf[i] = i;
     buf[2] = 300;
     CHECK_SAME(put_values("small", lies, TUTTI_FLOAT64), TUTTI_ERR_VALUE);
@@ -173,16 +173,18 @@ static void test_ids(void) {
     CHECK_SAME(tutti_dataset_ids(d, "nodes", 2, id), TUTTI_OK);
     CHECK_SAME(tutti_decomposition_create(d, "nodes", &none, &old), TUTTI_OK);
     CHECK_SAME(put_values("n", old, TUTTI_FLOAT64), TUTTI_OK);
-    CHECK_SAME(put_values("a", old, TUTTI_FLOAT64), TUTTI_ERR_ARG); /* another space */
+    /* the decomposition is of another space */
+    CHECK_SAME(put_values("a", old, TUTTI_FLOAT64), TUTTI_ERR_ARG);
     CHECK_SAME(tutti_dataset_ids(d, "nodes", 2, id), TUTTI_ERR_STATE);
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
     CHECK_SAME(tutti_dataset_begin(d, TUTTI_TOPOLOGY, 7, 2), TUTTI_OK);
     CHECK_SAME(tutti_dataset_resize(d, "nodes", 1, (tutti_count[]){5}), TUTTI_OK);
-    CHECK_SAME(put_values("n", old, TUTTI_FLOAT64), TUTTI_ERR_STATE); /* an older topology */
+    /* the decomposition is of an older topology */
+    CHECK_SAME(put_values("n", old, TUTTI_FLOAT64), TUTTI_ERR_STATE);
     CHECK_SAME(tutti_dataset_discard(d), TUTTI_OK);
     CHECK_SAME(tutti_dataset_begin(d, TUTTI_STATE, 7, 2), TUTTI_OK);
-    CHECK_SAME(put_values("n", old, TUTTI_FLOAT64),
-               TUTTI_OK); /* the previous definition is valid again */
+    /* the previous definition is valid again */
+    CHECK_SAME(put_values("n", old, TUTTI_FLOAT64), TUTTI_OK);
     CHECK_SAME(tutti_dataset_discard(d), TUTTI_OK);
     tutti_decomposition_free(&old);
 }
@@ -211,7 +213,7 @@ static void test_reading(void) {
     CHECK_SAME(tutti_dataset_list(e, "x"), TUTTI_ERR_MODE);
     CHECK_SAME(tutti_dataset_erase_after(e, 0), TUTTI_ERR_MODE);
     CHECK_SAME(tutti_dataset_get(e, 0, 1, &(tutti_get){"a", lies, TUTTI_FLOAT64, buf}),
-               TUTTI_ERR_ARG); /* a decomposition of another dataset */
+               TUTTI_ERR_ARG); /* the decomposition is of another dataset */
     CHECK_SAME(tutti_dataset_close(&e), TUTTI_OK);
 }
 

@@ -111,7 +111,7 @@ static void test_found(void) {
     put_values("u", 6);
     CHECK_SAME(tutti_dataset_discard(d), TUTTI_OK);
     CHECK_SAME(tutti_dataset_begin(d, TUTTI_STATE, 6, 0), TUTTI_OK);
-    put_values("u", 7); /* never committed: closing discards it */
+    put_values("u", 7); /* this segment is not committed: closing discards it */
     test_closed();
     open_file(TUTTI_READ, visible());
     test_decomposed();
@@ -125,8 +125,8 @@ static void test_found(void) {
     CHECK_SAME(tutti_dataset_erase_after(d, -1), TUTTI_OK);
     CHECK_EQ(tutti_dataset_segments(d), 0);
     CHECK_EQ(count_files(), 0);
-    MPI_Barrier(
-        MPI_COMM_WORLD); /* rank 0 creates the next file while other ranks still count files */
+    /* otherwise rank 0 could create the next file while other ranks still count files */
+    MPI_Barrier(MPI_COMM_WORLD);
     write_state(0, 1);
     check_values(0, "w", 0);
     test_closed();
@@ -148,9 +148,9 @@ static void test_dropped(void) {
     for (int64_t i = 1; i < 6; i++) write_state(i, i > 2);
     CHECK_EQ(count_files(), 6);
     CHECK_SAME(tutti_dataset_drop_oldest(d, 2), TUTTI_OK);
-    CHECK_EQ(
-        count_files(),
-        4); /* the last two files, the file of the topology, and that with the list of entries */
+    /* the last two files, the file of the topology, and the file with the list of entries are
+     * kept */
+    CHECK_EQ(count_files(), 4);
     CHECK_EQ(tutti_dataset_segments(d), 4);
     CHECK_OK(tutti_dataset_segment(d, 3, &s));
     CHECK(s.index == 5 && s.topology == 0, "index %lld, topology %lld", (long long)s.index,
@@ -316,7 +316,7 @@ static void test_damaged(void) {
     check_values(0, "u", 3);
     CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK);
     test_closed();
-    unsigned char *v = file_get(file, &bytes); /* shorter than its segments */
+    unsigned char *v = file_get(file, &bytes); /* the file becomes shorter than its segments */
     file_put(file, v, bytes - 1);
     free(v);
     CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE, &opt, &d),

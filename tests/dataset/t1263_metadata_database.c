@@ -117,7 +117,7 @@ static void hot_journal(int readonly_first) {
     char path[600], text[100];
     struct stat st;
     check_where("journal");
-    tutti__meta *before = NULL; /* a concurrent reader */
+    tutti__meta *before = NULL; /* the handle of a concurrent reader */
     tutti__model model;
     const tutti__meta_options reads = {.mode = TUTTI_READ, .busy = 1};
     CHECK_OK(tutti__meta_open(dir, &reads, &before));

@@ -46,7 +46,7 @@ static void spaces_random(void) {
             space[i].entries *= space[i].shape[k];
         }
     }
-    /* a multiple of the chunk size of the first variable, or one entry more or less */
+    /* the number of entries is a multiple of the chunk size, or one more or less */
     chunk_bytes = (tutti_off[]){64, 100, 256, 1000, TUTTI__CHUNK_BYTES}[rnd(5)];
     space[5].entries = space[5].shape[0] = (chunk_bytes < 2000 ? chunk_bytes : 64) * 2 - 1 + rnd(3);
 }
@@ -85,8 +85,9 @@ typedef struct {
     int turned;
 } decomposed;
 
-/* Create a decomposition of space `s`.  kind 0: scattered entries in any order; 1: overlapping blocks of rows;
- * 2: every some_n-th index of the last dimension; 3: consecutive entries.  part: not all entries of the space. */
+/* Create a decomposition of space `s`.  kind 0: scattered entries in any order; 1: overlapping blocks of
+ * rows; 2: every some_n-th index of the last dimension; 3: consecutive entries.  part: some entries of the
+ * space belong to no rank. */
 static decomposed decompose(tutti_dataset *d, tutti_count segment, int s, int kind, int part) {
     decomposed h = {.turned = kind == 0 && mix((uint64_t)s, 3) % 2};
     tutti_decomposition_spec spec = {.kind = kind == 3 ? TUTTI_BY_RANK_ORDER : TUTTI_BY_SLICE};
@@ -99,8 +100,8 @@ static decomposed decompose(tutti_dataset *d, tutti_count segment, int s, int ki
         const distribution l = {.seed = (uint64_t)(900 + s), .holes = part ? 5 : 0, .copies = 4};
         spec.kind = TUTTI_BY_INDEX;
         for (tutti_count i = 0; i < all; i++) {
-            const tutti_count position =
-                i * 7919 % all; /* 7919 is prime: each position occurs once */
+            /* each position occurs once, because 7919 is prime */
+            const tutti_count position = i * 7919 % all;
             if (is_on_rank(&l, position, some_rank, some_n)) index[spec.n++] = position;
         }
         for (tutti_count i = 0; i < spec.n; i++) index[all + i] = 2 * (spec.n - i) - 1;
@@ -407,8 +408,8 @@ static void without_memory(void) {
             const tutti_err err =
                 reads ? tutti_dataset_get(d, 0, 1, &(tutti_get){v[i].name, h.p, t, buf})
                       : tutti_dataset_put(d, 1, &(tutti_put){v[i].name, h.p, t, buf});
-            int left =
-                0; /* allocations that still fail later; no error: the call has fewer allocations */
+            /* 1: the call has succeeded, because it makes fewer allocations */
+            int left = 0;
             tutti__memory_fail_after(0);
             const tutti_err all = same_everywhere(err);
             CHECK(all == TUTTI_OK || all == TUTTI_ERR_NOMEM || all == TUTTI_ERR_IO, "%s: %s",

@@ -289,7 +289,7 @@ static void test_strangers(void) {
     if (rank == 0) copy_file(from, path_of("metadata.sqlite"));
     repair_and_check("another's metadata", 1, 0, ALL);
 
-    /* older metadata: a copy made after two states */
+    /* replace the metadata by a copy made after two states */
     dataset_remove(path);
     make_objects(path, 0, 2, "m");
     if (rank == 0) copy_file(path_of("metadata.sqlite"), path_of("kept"));
@@ -298,7 +298,7 @@ static void test_strangers(void) {
     MPI_Barrier(MPI_COMM_WORLD);
     repair_and_check("older metadata", 1, 0, ALL);
 
-    /* replace a data file by one of another dataset */
+    /* replace a data file by that of another dataset */
     copy_dataset(whole, path);
     snprintf(from, sizeof from, "%s/data-000002.tutti", other);
     if (rank == 0) copy_file(from, path_of("data-000002.tutti"));
@@ -311,12 +311,12 @@ static void test_strangers(void) {
 static void test_data(void) {
     tutti_dataset *d = NULL;
     copy_dataset(whole, path);
-    remove_file("data-000003.tutti"); /* contains states 4 and 5 */
+    remove_file("data-000003.tutti"); /* the file contains states 4 and 5 */
     repair_and_check("a file gone", 0, 2, 15);
     append_and_check(15);
     copy_dataset(whole, path);
-    remove_file(
-        "data-000002.tutti"); /* contains states 2 and 3, and the topology at 3 that states 4 and 5 need */
+    /* the file contains states 2 and 3, and the topology at 3 that states 4 and 5 need */
+    remove_file("data-000002.tutti");
     repair_and_check("a topology gone", 0, 5, 3);
     CHECK(rank != 0 || size_of("data-000003.tutti.damaged") > 0, "data have been deleted");
     append_and_check(3);
@@ -334,8 +334,8 @@ static void test_data(void) {
     repair_and_check("a file short, no metadata", 1, 0, 31);
     append_and_check(31);
     copy_dataset(whole, path);
-    remove_file(
-        "metadata.sqlite"); /* and append bytes that are not a segment after the last segment */
+    /* remove the metadata, and append bytes that are not a segment */
+    remove_file("metadata.sqlite");
     if (rank == 0) {
         const int fd = open(path_of("data-000003.tutti"), O_WRONLY | O_APPEND);
         for (int i = 0; i < 300; i++) CHECK(write(fd, "TUTTISEG torn", 13) == 13, "append");
@@ -343,8 +343,8 @@ static void test_data(void) {
     }
     repair_and_check("a torn end", 1, 0, ALL);
     append_and_check(ALL);
-    copy_dataset(whole,
-                 path); /* damage the trailer of the first state in file 3: the file is kept */
+    /* damage the trailer of the first state in file 3: the file is kept */
+    copy_dataset(whole, path);
     d = open_file(path, TUTTI_READ);
     tutti_section_row row;
     CHECK_OK(tutti_dataset_section_row(d, 6, "u", &row));
@@ -370,15 +370,15 @@ static void erase_and_drop(void) {
     tutti_dataset *d = NULL;
     copy_dataset(whole, path);
     d = open_file(path, RW);
-    CHECK_OK(tutti_dataset_erase_after(
-        d, 4)); /* keeps segments 0 and 4 (topologies) and 1 to 3 (states) */
+    /* this keeps segments 0 and 4 (topologies) and 1 to 3 (states) */
+    CHECK_OK(tutti_dataset_erase_after(d, 4));
     CHECK_OK(tutti_dataset_close(&d));
     remove_file("metadata.sqlite");
     repair_and_check("erased", 1, 0, 7);
     copy_dataset(whole, path);
     d = open_file(path, RW);
-    CHECK_OK(
-        tutti_dataset_drop_oldest(d, 1)); /* the topology at 3 and state 3 in file 2 are kept */
+    /* the topology at 3 and state 3 in file 2 are kept */
+    CHECK_OK(tutti_dataset_drop_oldest(d, 1));
     CHECK_OK(tutti_dataset_close(&d));
     const unsigned there = states_of();
     CHECK(there == 56 || there == 48, "%x", there);
@@ -386,7 +386,7 @@ static void erase_and_drop(void) {
     remove_file("metadata.sqlite");
     repair_and_check("dropped, metadata gone", 1, 0, there);
     append_and_check(there);
-    /* a file in which removed segments are only marked, because later segments of the file are kept */
+    /* removed segments of a file are only marked if later segments of the file are kept */
     copy_dataset(whole, path);
     d = open_file(path, RW);
     for (int i = 0; i < 2; i++) write_state(d, 6 + i);

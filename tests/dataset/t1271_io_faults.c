@@ -23,7 +23,7 @@ static tutti_dataset *open_file(const char *where, int mode, const char *io) {
     const tutti_options file = options_of(io);
     opt.io = &file;
     opt.lock_timeout = 0.1;
-    opt.level = TUTTI_DURABLE; /* syncs shall fail, too */
+    opt.level = TUTTI_DURABLE; /* syncs are among the calls that fail */
     CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, where, mode, &opt, &d), TUTTI_OK);
     if (d && (mode & TUTTI_WRITE)) powercut_describe(d);
     return d;
@@ -103,7 +103,8 @@ static void no_growth(void) {
     CHECK(stat(name, &st) == 0, "%s", name);
     limit((rlim_t)st.st_size);
     const tutti_err again = same_everywhere(tutti_dataset_commit(d));
-    CHECK(again != TUTTI_OK, "there was room"); /* in the data file or in the database */
+    /* there is no space in the data file or in the database */
+    CHECK(again != TUTTI_OK, "there was room");
     limit(RLIM_INFINITY);
     state_is(d, want);
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);

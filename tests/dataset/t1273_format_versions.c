@@ -19,9 +19,8 @@ static const int64_t ids[NODES] = {40, 10, 30, 20, 50};
 static const char title[] = "a tiny dataset";
 
 static double heat(int64_t index, tutti_count i) {
-    return index == 1 && i >= 4
-               ? -1.5
-               : 0.25 * (double)i + (double)index; /* -1.5: fill value of entries not written */
+    /* -1.5 is the fill value of entries that are not written */
+    return index == 1 && i >= 4 ? -1.5 : 0.25 * (double)i + (double)index;
 }
 static float flow(int64_t index, tutti_count i) {
     return (float)(100 * index + i) / 8;

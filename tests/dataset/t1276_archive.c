@@ -170,7 +170,7 @@ static void test_streams(void) {
     if (rank == 0) tape.bytes[tape.n / 2] ^= 4;
     CHECK_SAME(restore_from_tape(0, 6), TUTTI_ERR_FORMAT);
     if (rank == 0) tape.bytes[tape.n / 2] ^= 4;
-    if (rank == 0) tape.bytes[130] ^= 1; /* a size in a header */
+    if (rank == 0) tape.bytes[130] ^= 1; /* damage a size in a header */
     CHECK_SAME(restore_from_tape(0, 6), TUTTI_ERR_FORMAT);
     if (rank == 0) tape.bytes[130] ^= 1;
     check_values(7 << 2);
@@ -179,7 +179,7 @@ static void test_streams(void) {
     CHECK_SAME(restore_from_tape(0, 6), TUTTI_OK);
     check_values(0);
     CHECK_SAME(tutti_dataset_archive_stream(d, 2, 2, rank ? NULL : &s, &freed), TUTTI_OK);
-    tape.n = 1024; /* only zeros: an empty tar archive */
+    tape.n = 1024; /* the archive has only zeros, which is an empty tar archive */
     if (rank == 0) memset(tape.bytes, 0, 1024);
     CHECK_SAME(restore_from_tape(2, 2), TUTTI_ERR_NOT_FOUND);
     CHECK_SAME(tutti_dataset_erase_after(d, 1), TUTTI_OK); /* removes archived segments, too */
@@ -218,8 +218,8 @@ static void use_directories(int per_file) {
     const unsigned away = 1 << 2 | 1 << 3 | 1 << 4;
     CHECK(per_file == 0 || freed > 0, "nothing was freed with %d indices per file", per_file);
     check_values(away);
-    CHECK_SAME(tutti_dataset_archive(d, 0, 4, place, NULL),
-               TUTTI_OK); /* the second call has nothing to do */
+    /* the second call has nothing to do */
+    CHECK_SAME(tutti_dataset_archive(d, 0, 4, place, NULL), TUTTI_OK);
     check_values(away);
     if (per_file == 2) CHECK(!file_exists("data-000002.tutti"), "states 2 and 3 are still here");
     CHECK_SAME(tutti_dataset_follow(d, 1, 5, &(tutti_get){"a", p, TUTTI_FLOAT64, all}, &n),
@@ -233,7 +233,7 @@ static void use_directories(int per_file) {
     damage_bytes(1, 9000, 16);
     CHECK_SAME(tutti_dataset_restore(d, 0, 8, place), TUTTI_ERR_FORMAT);
     damage_bytes(1, 9000, 16);
-    damage_bytes(2, 20, 1); /* in the header of the file */
+    damage_bytes(2, 20, 1); /* damage the header of the file */
     CHECK_SAME(tutti_dataset_restore(d, 0, 8, place), TUTTI_ERR_FORMAT);
     damage_bytes(2, 20, 1);
     CHECK_SAME(tutti_dataset_restore(d, 0, 8, check_dir()), TUTTI_ERR_NOT_FOUND);
@@ -245,7 +245,7 @@ static void use_directories(int per_file) {
     open_file(TUTTI_READ | TUTTI_WRITE, per_file);
     CHECK_SAME(tutti_dataset_restore(d, 0, 8, place), TUTTI_OK);
     check_values(0);
-    CHECK_SAME(tutti_dataset_restore(d, 0, 8, place), TUTTI_OK); /* nothing to do */
+    CHECK_SAME(tutti_dataset_restore(d, 0, 8, place), TUTTI_OK); /* all are restored */
 }
 
 /* Archive all states of the last file, then append, erase and drop states. */
@@ -263,8 +263,8 @@ static void check_missing_archive(int per_file) {
     check_values(3 << 6);
     write_state(60);
     check_values(3 << 6);
-    CHECK_SAME(tutti_dataset_drop_oldest(d, 1),
-               TUTTI_OK); /* nothing is dropped from a single file */
+    /* nothing is dropped from a single file */
+    CHECK_SAME(tutti_dataset_drop_oldest(d, 1), TUTTI_OK);
     write_state(61);
     check_values(per_file ? 0 : 3 << 6);
 }

@@ -106,7 +106,7 @@ static void copy_over(const char *from, const char *to) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Archive segments 1 and 2 of both datasets in one directory. */
+/* Archive segments 0 to 2 of both datasets in one directory. */
 static void one_directory(void) {
     check_where("one directory");
     create_both();

@@ -33,8 +33,8 @@ static void test_written(void) {
     CHECK_SAME(tutti_dataset_list(d, "nodes"), TUTTI_OK);
     CHECK_SAME(tutti_dataset_variable(d, "u", &u), TUTTI_OK);
     CHECK_SAME(tutti_dataset_begin(d, TUTTI_TOPOLOGY, 0, 0), TUTTI_OK);
-    CHECK_SAME(tutti_dataset_ids(d, "nodes", 1, &id),
-               TUTTI_OK); /* a variable of the library's own */
+    /* ids are stored in a variable of the library */
+    CHECK_SAME(tutti_dataset_ids(d, "nodes", 1, &id), TUTTI_OK);
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
     CHECK_SAME(tutti_dataset_variable(d, "w", &w), TUTTI_OK);
     CHECK_SAME(tutti_decomposition_create(d, "x", &block, &p), TUTTI_OK);

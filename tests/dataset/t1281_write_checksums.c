@@ -5,11 +5,8 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/datasets.h"
 
-enum {
-    EACH = 150001,
-    STEPS = 2,
-    VARIABLES = 2
-}; /* 1.1 MiB per rank: more than 16 checksum blocks */
+/* EACH values are 1.1 MiB per rank, which is more than 16 checksum blocks */
+enum { EACH = 150001, STEPS = 2, VARIABLES = 2 };
 static char path[512];
 static double *put_buf[VARIABLES], *got;
 static tutti_count *position;

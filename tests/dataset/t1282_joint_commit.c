@@ -151,7 +151,7 @@ static void run_case(int indices_per_file, int checksums) {
     CHECK_SAME(tutti_dataset_refresh(reader, &changed), TUTTI_OK);
     CHECK_EQ(changed, 1);
     check_dataset(reader, 2);
-    write_topology(d, 2); /* never committed */
+    write_topology(d, 2); /* these segments are not committed */
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
     CHECK_SAME(tutti_dataset_refresh(reader, &changed), TUTTI_OK);
     CHECK_EQ(changed, 0);

@@ -161,7 +161,7 @@ static void check_refused(int who) {
         tutti_decomposition *p = NULL;
         if (rank == who) {
             if (fault == 0) memory.lo[1] = -1;
-            if (fault == 1) memory.lo[2] += 3; /* beyond the extent */
+            if (fault == 1) memory.lo[2] += 3; /* the section ends beyond the extent */
             if (fault == 2) memory.shape[0] = memory.lo[0] + b.count[0] - 1;
             if (fault == 3) memory.stride[1] = -1;
             if (fault == 4) memory.ndims = 2;

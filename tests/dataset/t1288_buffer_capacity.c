@@ -25,7 +25,8 @@ static void check_get(tutti_err (*get)(tutti_type *, tutti_count *, void *), int
     const tutti_count local = few == rank ? capacity : LENGTH;
     tutti_type type = TUTTI_INT8;
     tutti_count n = local;
-    double *to = malloc((size_t)local * sizeof *to + 1); /* exact size: ASan detects overruns */
+    /* the size is exact: ASan detects overruns */
+    double *to = malloc((size_t)local * sizeof *to + 1);
     for (tutti_count i = 0; i < local; i++) to[i] = -1;
     CHECK_SAME(get(&type, &n, to), few < 0 ? TUTTI_OK : TUTTI_ERR_ARG);
     for (tutti_count i = 0; i < local; i++)
@@ -35,7 +36,7 @@ static void check_get(tutti_err (*get)(tutti_type *, tutti_count *, void *), int
     else
         CHECK_EQ(n, local);
     free(to);
-    n = -5; /* ignored without a buffer */
+    n = -5; /* the capacity is ignored without a buffer */
     CHECK_SAME(get(&type, &n, NULL), TUTTI_OK);
     CHECK_EQ(n, LENGTH);
 }

@@ -202,8 +202,8 @@ static uint64_t check_file(void) {
     CHECK_OK(tutti__cdf_decode(header, n, size, &c));
     tutti__free(header);
     CHECK_EQ(c.records, STATES);
-    CHECK_EQ(size,
-             c.record_begin + STATES * c.record_bytes); /* the file ends after the last record */
+    /* the file ends after the last record */
+    CHECK_EQ(size, c.record_begin + STATES * c.record_bytes);
     unsigned char *bytes = malloc((size_t)size);
     FILE *f = fopen(name, "r");
     CHECK(f && fread(bytes, 1, (size_t)size, f) == (size_t)size);
@@ -244,8 +244,8 @@ static void read_back(void) {
 }
 
 int main(int argc, char **argv) {
-    static const uint64_t always =
-        0xc91c4790ea7ea9f2; /* for any number of ranks and any MPI implementation */
+    /* the checksum of the file, for any number of ranks and any MPI implementation */
+    static const uint64_t always = 0xc91c4790ea7ea9f2;
     harness_begin(&argc, &argv, 1291);
     snprintf(path, sizeof path, "%s/t1291.tutti", check_dir());
     dataset_remove(path);

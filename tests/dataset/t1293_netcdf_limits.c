@@ -109,8 +109,8 @@ static void no_entries(void) {
     tutti_decomposition_free(&p);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
     open_file(TUTTI_WRITE, TUTTI_CONTAINER_NATIVE);
-    CHECK_EQ(tutti_dataset_container(d),
-             TUTTI_CONTAINER_NETCDF); /* a dataset keeps its container */
+    /* a dataset keeps its container */
+    CHECK_EQ(tutti_dataset_container(d), TUTTI_CONTAINER_NETCDF);
     CHECK_EQ(tutti_dataset_segments(d), 1);
     CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
@@ -141,7 +141,7 @@ static void test_states(void) {
     CHECK_SAME(put_values("c"), TUTTI_OK);
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
     REFUSED(tutti_dataset_archive(d, 1, 1, path, NULL), "cannot be archived");
-    /* changes of types and variables that begin another file */
+    /* these changes of types and variables begin another file */
     CHECK_SAME(tutti_dataset_put_type(d, "c", TUTTI_INT16), TUTTI_OK);
     write_state(2, "bc");
     CHECK_SAME(add_variable("e", (tutti_variable_spec){.type = TUTTI_INT64}), TUTTI_OK);
@@ -159,7 +159,7 @@ static void test_states(void) {
     CHECK_EQ(file_of(5, "e"), 3);
     CHECK_EQ(file_of(7, "a"), 4);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
-    /* the same definitions again: the same file is continued */
+    /* after the same definitions, the same file is continued */
     open_file(TUTTI_WRITE, TUTTI_CONTAINER_NETCDF);
     write_state(6, "ad");
     CHECK_EQ(file_of(8, "a"), 4);
@@ -183,8 +183,8 @@ static void test_containers(void) {
     opt.container = TUTTI_CONTAINER_NETCDF;
     CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE, &opt, &d),
                TUTTI_ERR_EXISTS);
-    open_file(TUTTI_WRITE | TUTTI_TRUNCATE,
-              TUTTI_CONTAINER_NETCDF); /* truncating may change the container */
+    /* truncating may change the container */
+    open_file(TUTTI_WRITE | TUTTI_TRUNCATE, TUTTI_CONTAINER_NETCDF);
     CHECK_EQ(tutti_dataset_container(d), TUTTI_CONTAINER_NETCDF);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
     open_file(TUTTI_WRITE | TUTTI_TRUNCATE, TUTTI_CONTAINER_NATIVE);
@@ -214,7 +214,7 @@ static void not_counted(void) {
     CHECK_SAME(add_variable("a", (tutti_variable_spec){.type = TUTTI_FLOAT32}), TUTTI_OK);
     write_state(0, "a");
     write_state(1, "a");
-    /* a topology and two states on it in one commit */
+    /* write a topology and two states on it in one commit */
     CHECK_SAME(tutti_dataset_begin(d, TUTTI_TOPOLOGY, 2, 2), TUTTI_OK);
     CHECK_SAME(tutti_dataset_begin_also(d, TUTTI_STATE, 2, 2), TUTTI_OK);
     CHECK_SAME(put_values("a"), TUTTI_OK);
@@ -254,7 +254,7 @@ static void test_damaged(void) {
     CHECK_SAME(tutti_dataset_verify_segment(d, 0, NULL), TUTTI_OK);
     overwrite_word(1, row.start + 80, 0);
     CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK);
-    overwrite_word(1, 40, 0x1122334455667788); /* in the header */
+    overwrite_word(1, 40, 0x1122334455667788); /* overwrite a word of the header */
     CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_ERR_FORMAT);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
     open_file(0, 0); /* the library reads without the netCDF header */

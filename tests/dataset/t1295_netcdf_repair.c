@@ -199,7 +199,7 @@ int main(int argc, char **argv) {
     report = repair_dataset();
     CHECK(report.rebuilt == 1 && report.lost == 0 && report.segments == 6, "%s", report.first_lost);
     check_values(6);
-    open_file(TUTTI_WRITE); /* a writer that finds nothing to repair */
+    open_file(TUTTI_WRITE); /* the writer finds nothing to repair */
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
     read_checksums(after);
     CHECK(memcmp(before, after, sizeof before) == 0);

@@ -78,7 +78,7 @@ int main(void) {
         points(kind);
         for (int parts = 1; parts < PARTS; parts += 1 + parts / 8)
             for (tutti_count n = POINTS; n > 0; n /= 3) even(n, parts, NULL);
-        even(100, 300, NULL); /* at most one point per part */
+        even(100, 300, NULL); /* each part has at most one point */
         test_weighted();
     }
     CHECK_OK(tutti__rcb(0, x, NULL, 4, part));

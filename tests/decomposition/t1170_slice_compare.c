@@ -37,7 +37,7 @@ static void check_division(int n) {
         if (r > 0) add_words(&s, others);
     }
     CHECK(tutti__slices_divide(3, shape, sums), "%d^3 blocks", n);
-    for (int d = 0; d < 3; d++) { /* block 0 shifted by one entry */
+    for (int d = 0; d < 3; d++) { /* shift block 0 by one entry */
         int64_t moved[TUTTI__SLICE_WORDS];
         tutti_slice s = block_of(0, n, 1024, 0);
         memcpy(moved, others, sizeof moved);

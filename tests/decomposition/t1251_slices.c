@@ -51,7 +51,7 @@ static tutti_slice slice_random(int pattern, int who, int ndims, const tutti_cou
         s.lo[d] = rnd(shape[d] + 1) / 2;
         s.hi[d] = s.lo[d] + rnd(shape[d] - s.lo[d] + 1);
     }
-    if (pattern == EVEN) { /* even strides */
+    if (pattern == EVEN) { /* choose an even stride */
         s.lo[0] = rnd(3);
         s.lo[0] = s.lo[0] < shape[0] ? s.lo[0] : 0;
         s.stride[0] = 2 + 2 * rnd(3);

@@ -134,7 +134,7 @@ static void bad_maps(void) {
     map.fails = TUTTI_ERR_IO;
     check_refused(&space, &s, TUTTI_ERR_IO, "the id map cannot be read");
     map.fails = TUTTI_OK;
-    /* an impossible size */
+    /* the size of the space is impossible */
     const tutti__decomposed huge = list_of((tutti_count)1 << 62, &map);
     tutti_decomposition_spec v = s;
     v.whole = 0;
@@ -225,7 +225,7 @@ static void foreign_fields(void) {
             char words[200];
             tutti_decomposition_spec s = {.kind = (tutti_decomposition_kind)kind};
             tutti_decomposition *p = NULL;
-            CHECK_SAME(make_decomposition(&space, &s, &p), TUTTI_OK); /* no entries on any rank */
+            CHECK_SAME(make_decomposition(&space, &s, &p), TUTTI_OK); /* no rank has entries */
             CHECK_EQ(tutti_decomposition_entries(p), 0);
             tutti_decomposition_free(&p);
             if (fields[i].kinds >> kind & 1) continue;
@@ -242,7 +242,7 @@ static void foreign_fields(void) {
                      fields[i].name, names[kind]);
             check_refused(&space, &s, TUTTI_ERR_ARG, words);
         }
-    /* a slice or a list without a kind */
+    /* a slice or a list is refused without a kind */
     check_refused(&space, &(tutti_decomposition_spec){.slice = {.hi = {EACH}}}, TUTTI_ERR_ARG,
                   "field kind is not set");
     tutti_decomposition_spec s = fine(TUTTI_BY_INDEX);

@@ -39,7 +39,7 @@ static pid_t truncate_forever(void) {
         x = x * 6364136223846793005u + 1442695040888963407u;
         const off_t to = (off_t)((x >> 33) % (uint64_t)size);
         if (truncate(path, to) != 0 || truncate(path, (off_t)size) != 0) _exit(1);
-        if ((x >> 20) % 4 == 0) usleep(200); /* full size for a while, then truncated for a while */
+        if ((x >> 20) % 4 == 0) usleep(200); /* the file has its full size for a while */
         if ((x >> 22) % 8 == 0 && truncate(path, to) == 0) usleep(1000);
     }
 }

@@ -305,7 +305,7 @@ static void begin_returns(void) {
         tutti_file *f = slow_file("background=io-only", delays[i]);
         CHECK_OK(tutti_access_contiguous(0, BYTES, &a));
         CHECK_OK(tutti_file_write_begin(f, a, buffer));
-        usleep(2000 * (useconds_t)delays[i]); /* longer than the file access */
+        usleep(2000 * (useconds_t)delays[i]); /* wait longer than the file access takes */
         CHECK_OK(tutti_file_write_end(f, NULL));
         CHECK_OK(tutti_file_close(&f));
         tutti_access_free(&a);

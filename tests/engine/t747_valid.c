@@ -77,15 +77,16 @@ static void check_two_phase(void) {
     tutti__two_phase *t = &x.two;
     NOTICED(t->domains.window, 0, tutti__two_phase_is_valid(t));
     NOTICED(t->my_agg, 2, tutti__two_phase_is_valid(t));
-    NOTICED(t->my_agg, -1, tutti__two_phase_is_valid(t)); /* but receives bytes */
+    /* a rank that is not an aggregator receives no bytes */
+    NOTICED(t->my_agg, -1, tutti__two_phase_is_valid(t));
     NOTICED(t->window_slots, 0, tutti__two_phase_is_valid(t));
     NOTICED(t->relay_slots, 0, tutti__two_phase_is_valid(t));
     NOTICED(t->pipeline, TUTTI_PIPELINE_AUTO, tutti__two_phase_is_valid(t));
-    NOTICED(t->literal, 1, tutti__two_phase_is_valid(t)); /* contradicts relays */
+    NOTICED(t->literal, 1, tutti__two_phase_is_valid(t)); /* `literal` contradicts the relays */
     NOTICED(x.destination[1].aggregator, 2, tutti__two_phase_is_valid(t));
     NOTICED(x.destination[1].first, -1, tutti__two_phase_is_valid(t));
     NOTICED(x.destination[1].member, 2, tutti__two_phase_is_valid(t));
-    NOTICED(x.source[1].rank, 0, tutti__two_phase_is_valid(t)); /* a duplicate rank */
+    NOTICED(x.source[1].rank, 0, tutti__two_phase_is_valid(t)); /* the rank is a duplicate */
     NOTICED(x.source[2].group, 0, tutti__two_phase_is_valid(t));
     NOTICED(x.senders[0].n, 1, tutti__two_phase_is_valid(t)); /* a rank belongs to no group */
     NOTICED(x.senders[1].peer, -1, tutti__two_phase_is_valid(t));
@@ -130,12 +131,14 @@ static void check_window(void) {
         w[i].phase = TUTTI__FILL;
         CHECK(!tutti__window_is_valid(&r, &w[i]), "filled with a closed slot");
         tutti__slot_open(&slot[i], tutti__slot_key(l->aggregator, 0));
-        NOTICED(w[i].cycle, 1, tutti__window_is_valid(&r, &w[i])); /* slot of cycle 0 */
+        NOTICED(w[i].cycle, 1, tutti__window_is_valid(&r, &w[i])); /* the slot is that of cycle 0 */
         NOTICED(w[i].phase, TUTTI__IDLE, tutti__window_is_valid(&r, &w[i]));
-        NOTICED(w[i].phase, TUTTI__SERVE, tutti__window_is_valid(&r, &w[i])); /* a phase of reads */
+        /* the phase belongs to reads */
+        NOTICED(w[i].phase, TUTTI__SERVE, tutti__window_is_valid(&r, &w[i]));
         NOTICED(w[i].hi, w[i].lo, tutti__window_is_valid(&r, &w[i]));
         NOTICED(w[i].hi, 65537, tutti__window_is_valid(&r, &w[i]));
-        NOTICED(w[i].local, 1, tutti__window_is_valid(&r, &w[i])); /* more bytes than expected */
+        /* there are more bytes than expected */
+        NOTICED(w[i].local, 1, tutti__window_is_valid(&r, &w[i]));
         NOTICED(w[i].aux_used, 65537, tutti__window_is_valid(&r, &w[i]));
         NOTICED(w[i].traffics, 3, tutti__window_is_valid(&r, &w[i]));
         NOTICED(w[i].io.request, (tutti_store_request *)&op, tutti__window_is_valid(&r, &w[i]));
@@ -158,9 +161,10 @@ static void check_window_io(void) {
     NOTICED(w.total, 101, tutti__window_io_is_valid(&w, 1));
     NOTICED(w.lo, 11, tutti__window_io_is_valid(&w, 1));
     NOTICED(w.hi, 109, tutti__window_io_is_valid(&w, 1));
-    NOTICED(run[0].bytes, 41, tutti__window_io_is_valid(&w, 1)); /* overlaps the next run */
+    NOTICED(run[0].bytes, 41, tutti__window_io_is_valid(&w, 1)); /* the run overlaps the next one */
     NOTICED(run[1].bytes, 0, tutti__window_io_is_valid(&w, 1));
-    NOTICED(run[1].memory, stage, tutti__window_io_is_valid(&w, 1)); /* the memory of another run */
+    /* the memory belongs to another run */
+    NOTICED(run[1].memory, stage, tutti__window_io_is_valid(&w, 1));
 }
 
 int main(void) {

@@ -49,7 +49,7 @@ static void test_life(void) {
     for (int again = 0; again < 2; again++) {
         tutti__slot_open(slot, key);
         CHECK_EQ(tutti__stage_find(&s, 1, 0, 3, key), 2);
-        CHECK_EQ(tutti__stage_find(&s, 1, 0, 2, key), -1); /* not one of the requested slots */
+        CHECK_EQ(tutti__stage_find(&s, 1, 0, 2, key), -1); /* the open slot is not requested */
         CHECK_EQ(tutti__stage_find(&s, 0, 0, 3, key), -1);
         CHECK_EQ(tutti__stage_find(&s, 1, 0, 3, key + 1), -1);
         CHECK(tutti__slot_is_done(slot, 0) && !tutti__slot_is_done(slot, 30),

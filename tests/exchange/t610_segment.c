@@ -98,7 +98,7 @@ static void lending(tutti__team *t) {
     tutti__staging_return(t, &a);
     tutti__staging_return(t, &b);
     CHECK(kept->base == first, "the larger one is kept");
-    (void)borrowed(t, 1000, &b); /* far less than the kept memory */
+    (void)borrowed(t, 1000, &b); /* the request is far smaller than the kept memory */
     (void)borrowed(t, 20000, &c);
     tutti__staging_return(t, &b);
     tutti__staging_return(NULL, &c);

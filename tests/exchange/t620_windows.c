@@ -60,12 +60,12 @@ static void check_ensure(tutti__team *t, int n, tutti_off local, tutti_off max_b
 
 static void test_alone(tutti__team *t) {
     const int last = rank == ranks - 1;
-    check_ensure(t, 2, rank == 0 ? 5000 : 0, 200000, ANEW); /* one aggregator */
+    check_ensure(t, 2, rank == 0 ? 5000 : 0, 200000, ANEW); /* rank 0 is the only aggregator */
     check_ensure(t, 2, rank == 0 ? 5000 : 0, 200000, KEPT);
     check_ensure(t, 1, rank == 0 ? 100 : 0, 200000, KEPT);
-    check_ensure(t, 2, last ? 70000 : 0, 200000, ANEW); /* another aggregator */
+    check_ensure(t, 2, last ? 70000 : 0, 200000, ANEW); /* the last rank is the only aggregator */
     CHECK_EQ(total(&t->staging->rma_windows), last ? 140000 : 0);
-    check_ensure(t, 3, rank == 0 ? 5000 : 0, 200000, ANEW); /* one more window */
+    check_ensure(t, 3, rank == 0 ? 5000 : 0, 200000, ANEW); /* one more window is needed */
     CHECK_EQ(total(&t->staging->rma_windows), rank == 0 ? 15000 : 0);
     check_ensure(t, 2, last ? 70000 : 0, 200000, ANEW);
     check_ensure(t, 4, 4000, 16000, ANEW);

@@ -459,7 +459,7 @@ static inline void corpus_save(corpus_book *b, const char *path) {
                   fwrite(b->data[i].bytes + (size_t)s * bytes, 1, bytes, out) != bytes;
         free(b->data[i].bytes);
     }
-    if (!bad) { /* padding of the last record */
+    if (!bad) { /* write the padding of the last record */
         const long end = (long)(b->f->steps > 0 && b->c.record_dim >= 0
                                     ? b->c.record_begin + b->f->steps * b->c.record_bytes
                                     : b->c.fixed_end);

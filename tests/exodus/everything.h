@@ -31,8 +31,8 @@ typedef struct ev_block {
     const char *name, *topology;
     int n, nodes, edges, faces, attributes;
     int polygons; /* 1: nsided or nfaced; entry e has 3 + e % 3 nodes or 4 + e % 2 faces */
-    int list[EV_MOST *
-             8]; /* nodes (nfaced: faces) of all entries, as positions in the model from 0 */
+    /* nodes (nfaced: faces) of all entries, as positions in the model from 0 */
+    int list[EV_MOST * 8];
     int start[EV_MOST + 1]; /* index in `list` of the first node of each entry */
     int edge[EV_MOST * 2], face[EV_MOST * 2];
 } ev_block;
@@ -42,8 +42,8 @@ typedef struct ev_set {
     int64_t id;
     const char *name;
     int n, factored, attributes;
-    int member
-        [EV_MOST]; /* position of each member in the model, ascending; numbered across blocks */
+    /* position of each member in the model, ascending; numbered across blocks */
+    int member[EV_MOST];
     int sides[EV_MOST];
     int corners[EV_MOST]; /* number of nodes of the side of each member */
 } ev_set;
@@ -131,8 +131,8 @@ static void ev_make_block(ev_block *b, int number) {
         const int n = !b->polygons ? b->nodes : nfaced ? 4 + e % 2 : 3 + e % 3;
         const int most = b->polygons && nfaced ? ev_total(TUTTI_EXODUS_FACE_BLOCK) : EV_NODES;
         const int first = (int)(ev_hash((uint64_t)number, (uint64_t)e) % (uint64_t)most);
-        const int stride =
-            most == EV_NODES ? 1 + e % 7 : 1; /* the nodes are distinct because EV_NODES is prime */
+        /* the nodes are distinct because EV_NODES is prime */
+        const int stride = most == EV_NODES ? 1 + e % 7 : 1;
         b->start[e] = at;
         for (int i = 0; i < n; i++) b->list[at++] = (first + i * stride) % most;
         b->start[e + 1] = at;
@@ -316,7 +316,7 @@ static void ev_print_variables(FILE *out, const char *name, tutti_exodus_kind ki
     int64_t id = 0;
     int n = EV_NODES, blocks = kind != TUTTI_EXODUS_NODAL;
     if (blocks) {
-        fprintf(out, "%s truth", name); /* the truth table */
+        fprintf(out, "%s truth", name); /* print the truth table */
         for (int e = 0; ev_entity(kind, e, &id, &n); e++)
             for (int i = 0; i < v->n; i++)
                 fprintf(out, " %d",
@@ -426,8 +426,8 @@ static void ev_print(FILE *out, int real_bytes) {
 
 typedef struct ev_share {
     int rank, ranks;
-    unsigned char nodes[EV_NODES],
-        entries[3][4 * EV_MOST];      /* 1: this rank has the node; element, edge, face */
+    /* 1: this rank has the node, or the element, edge or face */
+    unsigned char nodes[EV_NODES], entries[3][4 * EV_MOST];
     int node_list[EV_NODES], nodes_n; /* nodes of this rank, in its order, and their number */
     int node_place[EV_NODES];         /* index in `node_list` of each node */
     /* like node_list and node_place, for elements, edges and faces; block by block */

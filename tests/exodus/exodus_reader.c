@@ -434,7 +434,8 @@ static void print_global_sets(const char *name, int64_t n,
 static void print_nemesis(void) {
     int processors = 0, here = 0;
     char type[MAX_STR_LENGTH + 1] = "";
-    if (ex_get_init_info(file, &processors, &here, type) < 0) return; /* no Nemesis data */
+    /* the file has no Nemesis data */
+    if (ex_get_init_info(file, &processors, &here, type) < 0) return;
     printf("nemesis processors %d here %d type %s\n", processors, here, type);
     int64_t nodes, elements, blocks, node_sets, side_sets;
     check_call(ex_get_init_global(file, &nodes, &elements, &blocks, &node_sets, &side_sets),

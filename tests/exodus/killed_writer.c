@@ -17,8 +17,8 @@
 
 enum { NODES = 1000, SHOWN = 3 };
 static int rank, ranks;
-static tutti_count lo,
-    n; /* this rank has the nodes [lo, lo + n); elements connect consecutive nodes */
+/* this rank has the nodes [lo, lo + n); elements connect consecutive nodes */
+static tutti_count lo, n;
 static double *u, *w, *e;
 
 static void kill_process(int signal) {
@@ -142,8 +142,8 @@ int main(int argc, char **argv) {
     const long after = atol(argv[2]);
     const int level = after % 2 ? TUTTI_DURABLE : TUTTI_VISIBLE;
     lo = (tutti_count)(NODES - 1) * rank / ranks;
-    n = (tutti_count)(NODES - 1) * (rank + 1) / ranks - lo +
-        1; /* the last node is also the first node of the next rank */
+    /* the last node is also the first node of the next rank */
+    n = (tutti_count)(NODES - 1) * (rank + 1) / ranks - lo + 1;
     u = malloc(2 * NODES * sizeof *u);
     w = malloc(2 * NODES * sizeof *w);
     e = malloc(2 * NODES * sizeof *e);

@@ -56,7 +56,8 @@ static void test_lives(void) {
     test_valid();
     open_as(TUTTI_READ | TUTTI_WRITE);
     CHECK_SAME(tutti_exodus_open(MPI_COMM_WORLD, path, TUTTI_READ, &opt, &reader), TUTTI_OK);
-    CHECK_SAME(tutti_exodus_begin(x, 1.0), TUTTI_ERR_ARG); /* not later than the last step */
+    /* the time is not later than that of the last step */
+    CHECK_SAME(tutti_exodus_begin(x, 1.0), TUTTI_ERR_ARG);
     CHECK_SAME(tutti_exodus_begin(x, 7), TUTTI_OK);
     CHECK_SAME(tutti_exodus_begin(x, 8), TUTTI_ERR_STATE);
     put_rubbish(SAMPLE_FIELDS);
@@ -186,7 +187,8 @@ static void test_follows(void) {
             CHECK(all[(s - 1) * n + i] == sample_result(3, s, first + i), "%d %lld", s,
                   (long long)i);
     f.id = 10;
-    CHECK_SAME(tutti_exodus_follow(x, 1, STEPS, &f), TUTTI_ERR_ARG); /* entries of another block */
+    /* the entries are those of another block */
+    CHECK_SAME(tutti_exodus_follow(x, 1, STEPS, &f), TUTTI_ERR_ARG);
     CHECK_SAME(tutti_exodus_follow(x, 1, STEPS + 1, &f), TUTTI_ERR_NOT_FOUND);
     tutti_decomposition_free(&node);
     tutti_decomposition_free(&tets);

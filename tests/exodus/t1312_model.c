@@ -188,14 +188,15 @@ static void test_refused(void) {
         tutti__exodus_model_parameters(&m, &(tutti_exodus_parameters){.dims = 3, .nodes = -1}, 1),
         TUTTI_ERR_ARG);
     CHECK_OK(tutti__exodus_model_parameters(&m, &(tutti_exodus_parameters){.dims = 3}, 1));
-    CHECK_ERR(tutti__exodus_model_define(&m, 2, e), TUTTI_ERR_ARG); /* duplicate id */
+    CHECK_ERR(tutti__exodus_model_define(&m, 2, e), TUTTI_ERR_ARG); /* the ids are duplicates */
     CHECK_EQ(m.of[TUTTI_EXODUS_ELEMENT_BLOCK].n, 0);
     e[1].id = -1;
     CHECK_ERR(tutti__exodus_model_define(&m, 2, e), TUTTI_ERR_ARG);
     e[1] = (tutti_exodus_entity){.kind = TUTTI_EXODUS_ELEMENT_BLOCK, .id = 2};
-    CHECK_ERR(tutti__exodus_model_define(&m, 2, e), TUTTI_ERR_ARG); /* no topology */
+    CHECK_ERR(tutti__exodus_model_define(&m, 2, e), TUTTI_ERR_ARG); /* the topology is missing */
     e[1].topology = "BLOB";
-    CHECK_ERR(tutti__exodus_model_define(&m, 2, e), TUTTI_ERR_ARG); /* unknown number of nodes */
+    /* the number of nodes is unknown */
+    CHECK_ERR(tutti__exodus_model_define(&m, 2, e), TUTTI_ERR_ARG);
     e[1] = (tutti_exodus_entity){.kind = TUTTI_EXODUS_NODE_SET, .id = 2, .name = name};
     CHECK_ERR(tutti__exodus_model_define(&m, 2, e), TUTTI_ERR_ARG);
     e[1].name = NULL;
@@ -214,7 +215,8 @@ static void test_refused(void) {
               TUTTI_ERR_ARG);
     m.p.elements = 4;
     CHECK_OK(tutti__exodus_model_settle(&m));
-    CHECK_ERR(tutti__exodus_model_check(&m), TUTTI_ERR_ARG); /* only 3 of 4 */
+    /* the blocks have only 3 of 4 elements */
+    CHECK_ERR(tutti__exodus_model_check(&m), TUTTI_ERR_ARG);
     tutti__exodus_model_free(&m);
 }
 

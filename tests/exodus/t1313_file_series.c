@@ -55,8 +55,8 @@ static void write_by_steps(void) {
     check_alone(second, 3, 2);
     check_alone(third, 5, 1);
     CHECK_SAME(tutti_exodus_open(MPI_COMM_WORLD, path, TUTTI_READ, &opt, &x), TUTTI_OK);
-    sample_decompose(MPI_COMM_WORLD, x,
-                     p); /* valid for all files, because their meshes are equal */
+    /* the decompositions are valid for all files, because their meshes are equal */
+    sample_decompose(MPI_COMM_WORLD, x, p);
     for (int i = 1; i <= 3; i++) {
         tutti_exodus_field v[SAMPLE_FIELDS];
         sample_step_fields(p, 0, v);
@@ -140,8 +140,8 @@ static void write_by_topologies(void) {
     CHECK_SAME(tutti_exodus_next_file(x), TUTTI_OK);
     CHECK_OK(tutti_exodus_parameters_get(x, &now));
     CHECK_EQ(now.nodes, 30);
-    CHECK_SAME(tutti_exodus_get(x, 1, 1, &u),
-               TUTTI_ERR_STATE); /* decomposition of another topology */
+    /* the decomposition belongs to another topology */
+    CHECK_SAME(tutti_exodus_get(x, 1, 1, &u), TUTTI_ERR_STATE);
     tutti_decomposition_free(&p);
     CHECK_SAME(tutti_exodus_next_file(x), TUTTI_ERR_NOT_FOUND);
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);

@@ -19,8 +19,8 @@ static void check_warning(const char *words) {
     tutti_exodus *x = open_file(TUTTI_READ);
     CHECK(words ? strstr(tutti_exodus_warning(x), words) != NULL : !tutti_exodus_warning(x)[0],
           "'%s': %s", words ? words : "", tutti_exodus_warning(x));
-    const int refused =
-        words && !strstr(words, "missing"); /* a sidecar exists, but cannot be used */
+    /* a sidecar exists, but cannot be used */
+    const int refused = words && !strstr(words, "missing");
     CHECK_SAME(tutti_exodus_verify(x, &bytes), refused ? TUTTI_ERR_FORMAT : TUTTI_OK);
     CHECK(refused || (words ? bytes == 0 : bytes > 0), "%lld bytes compared", (long long)bytes);
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
@@ -93,8 +93,8 @@ static void test_lost(void) {
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
     file_put(beside, good, n);
     check_warning(NULL);
-    x = open_file(
-        TUTTI_READ); /* next, a writer creates a new sidecar and continues with checksums */
+    /* without the sidecar, a writer creates a new one and continues with checksums */
+    x = open_file(TUTTI_READ);
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
     file_remove(beside);
     x = open_file(TUTTI_READ | TUTTI_WRITE);
@@ -172,7 +172,7 @@ int main(int argc, char **argv) {
     snprintf(path, sizeof path, "%s/beside.e", dir);
     snprintf(beside, sizeof beside, "%s.tutti", path);
     tutti_exodus_options_init(&opt);
-    sample_write(MPI_COMM_WORLD, path, &opt, 2); /* with the default level, TUTTI_DURABLE */
+    sample_write(MPI_COMM_WORLD, path, &opt, 2); /* write with the default level, TUTTI_DURABLE */
     test_notes();
     test_lost();
     test_killed();

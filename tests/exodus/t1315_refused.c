@@ -55,8 +55,8 @@ static void test_defining(void) {
     double v[30] = {0};
     check_where("defining");
     CHECK_SAME(tutti_exodus_create(MPI_COMM_WORLD, path, &opt, &x), TUTTI_OK);
-    CHECK_SAME(tutti_exodus_end_definitions(x),
-               TUTTI_ERR_STATE); /* tutti_exodus_init has not been called */
+    /* tutti_exodus_init has not been called */
+    CHECK_SAME(tutti_exodus_end_definitions(x), TUTTI_ERR_STATE);
     CHECK_SAME(tutti_exodus_begin(x, 1), TUTTI_ERR_STATE);
     CHECK_SAME(tutti_exodus_refresh(x, NULL), TUTTI_ERR_STATE);
     CHECK_SAME(tutti_exodus_get(x, 1, 0, NULL), TUTTI_ERR_STATE);
@@ -75,7 +75,8 @@ static void test_defining(void) {
     CHECK_SAME(tutti_exodus_define(x, 1, &e), TUTTI_ERR_ARG);
     e = (tutti_exodus_entity){.kind = TUTTI_EXODUS_NODE_SET, .id = 4, .entries = 3, .factors = 2};
     CHECK_SAME(tutti_exodus_define(x, 1, &e), TUTTI_OK);
-    CHECK_SAME(tutti_exodus_end_definitions(x), TUTTI_ERR_ARG); /* 3 members, 2 factors */
+    /* the set has 3 members, but 2 factors */
+    CHECK_SAME(tutti_exodus_end_definitions(x), TUTTI_ERR_ARG);
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
     CHECK(access(path, F_OK) != 0, "there is a file");
     CHECK_SAME(tutti_exodus_create(MPI_COMM_WORLD, path, &opt, &x), TUTTI_OK);
@@ -121,7 +122,7 @@ static void test_defining(void) {
     b.array_kind = TUTTI_EXODUS_CONNECTIVITY;
     b.type = TUTTI_COMPLEX64;
     CHECK_SAME(tutti_exodus_get_arrays(x, 1, &b), TUTTI_ERR_ARG);
-    /* a value does not fit into its type; afterwards the array can be written again */
+    /* if a value does not fit into its type, the array can be written again afterwards */
     const int64_t large[4] = {(int64_t)1 << 40, 1, 2, 3};
     b = (tutti_exodus_array){.array_kind = TUTTI_EXODUS_CONNECTIVITY,
                              .kind = TUTTI_EXODUS_ELEMENT_BLOCK,
@@ -169,8 +170,8 @@ static void test_results(void) {
     CHECK_SAME(tutti_exodus_begin(x, NAN), TUTTI_ERR_ARG);
     if (ranks > 1) CHECK_SAME(tutti_exodus_begin(x, LAST(2, 1)), TUTTI_ERR_MISMATCH);
     CHECK_SAME(tutti_exodus_begin(x, 1), TUTTI_OK);
-    CHECK_SAME(tutti_exodus_put_arrays(x, 0, NULL),
-               TUTTI_ERR_STATE); /* the mesh must be written first */
+    /* the mesh must be written first */
+    CHECK_SAME(tutti_exodus_put_arrays(x, 0, NULL), TUTTI_ERR_STATE);
     tutti_exodus_field g = f;
     g.variable = LAST("none", "s");
     CHECK_SAME(tutti_exodus_put(x, 1, &g), TUTTI_ERR_NOT_FOUND);
@@ -183,8 +184,8 @@ static void test_results(void) {
     CHECK_SAME(tutti_exodus_put(x, 1, &g), TUTTI_ERR_ARG);
     g = f;
     g.entries = NULL;
-    CHECK_SAME(tutti_exodus_put(x, 1, &g),
-               TUTTI_ERR_STATE); /* neither a decomposition nor a mesh */
+    /* there is neither a decomposition nor a mesh */
+    CHECK_SAME(tutti_exodus_put(x, 1, &g), TUTTI_ERR_STATE);
     g = f;
     g.buf = LAST(NULL, v);
     CHECK_SAME(tutti_exodus_put(x, 1, &g), TUTTI_ERR_ARG);
@@ -201,8 +202,8 @@ static void test_results(void) {
     CHECK_SAME(tutti_exodus_get(x, 1, 1, &f), TUTTI_OK);
     tutti_decomposition_free(&nodes);
     tutti_decomposition_free(&elements);
-    CHECK_SAME(tutti_exodus_get(x, 1, 1, &f),
-               TUTTI_ERR_STATE); /* the decomposition has been freed */
+    /* the decomposition has been freed */
+    CHECK_SAME(tutti_exodus_get(x, 1, 1, &f), TUTTI_ERR_STATE);
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
     CHECK_SAME(tutti_exodus_create(MPI_COMM_WORLD, path, &opt, &x), TUTTI_ERR_EXISTS);
 }

@@ -63,7 +63,7 @@ static unsigned char *make_objects(int version, int64_t *n_out) {
         put_float(file + c.vars[coord].begin + 4 * i, coordinate(i / NODES, i % NODES));
     for (int i = 0; i < 2 * ELEMENTS; i++)
         put_int(file + c.vars[w].begin + 4 * i, (uint32_t)(i / 2 + i % 2 + 1));
-    for (int i = 0; i < VARS; i++) { /* names padded with blanks, as by Fortran programs */
+    for (int i = 0; i < VARS; i++) { /* pad names with blanks, as Fortran programs do */
         unsigned char *at = file + c.vars[v].begin + 33 * i;
         memset(at, ' ', 33);
         at[0] = (unsigned char)('u' + i);

@@ -145,7 +145,8 @@ static int run_round(int at, fault_kind what, int n) {
             fields_make(step);
         }
         CHECK_EQ(tutti_exodus_steps(x), steps);
-        /* a step without most of the fields: bytes of the removed step must not appear in it */
+        /* write a step without most of the fields: bytes of the removed step must not appear in
+         * it */
         CHECK_SAME(tutti_exodus_begin(x, sample_time(step)), TUTTI_OK);
         CHECK_SAME(tutti_exodus_commit(x), TUTTI_OK);
         double *zero = fields[1].buf;
@@ -167,8 +168,8 @@ static int run_round(int at, fault_kind what, int n) {
 
 int main(int argc, char **argv) {
     harness_begin(&argc, &argv, 1317);
-    const char *memory = getenv(
-        "TUTTI_TEST_SHM"); /* a file system in memory: the test has many small transactions */
+    /* use a file system in memory if possible, because the test has many small transactions */
+    const char *memory = getenv("TUTTI_TEST_SHM");
     snprintf(path, sizeof path, "%s/t1317.e", memory ? memory : check_dir());
     fault.data = "/t1317.e$";
     fault.meta = "/t1317.e.tutti";

@@ -74,7 +74,8 @@ static tutti_err put_step(tutti_exodus *x, double time) {
     return tutti_exodus_commit(x);
 }
 
-/* Check the values of the nodes of this rank, which put_step and the golden files have. */
+/* Check that the nodes of this rank have the values that put_step and the writer of the golden
+ * files write. */
 static void check_step(tutti_exodus *x, tutti_count step, double time) {
     double t[6] = {0}, at = 0;
     const tutti_exodus_mesh *m = NULL;
@@ -161,8 +162,8 @@ static void continue_golden(void) {
 
     x = open_file(path_of("plate.e"), TUTTI_READ | TUTTI_WRITE, 2);
     CHECK_SAME(tutti_exodus_next_file(x), TUTTI_OK);
-    for (int i = 0; i < 2;
-         i++) { /* the last step of this file, and the first step of the next file */
+    /* write the last step of this file and the first step of the next file */
+    for (int i = 0; i < 2; i++) {
         const tutti_exodus_mesh *m = NULL;
         CHECK_SAME(tutti_exodus_get_mesh(
                        x, &(tutti_exodus_distribution){.partitioner = TUTTI_EXODUS_ON_ROOT}, &m),
@@ -173,8 +174,8 @@ static void continue_golden(void) {
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
     CHECK(!file_exists(path_of("plate.e-s0003")), "two namings");
 
-    x = open_file(path_of("plate.e"), TUTTI_READ | TUTTI_WRITE,
-                  0); /* with a sidecar of an old version */
+    /* append to the first file, whose sidecar has an old version */
+    x = open_file(path_of("plate.e"), TUTTI_READ | TUTTI_WRITE, 0);
     const tutti_exodus_mesh *m = NULL;
     CHECK_SAME(tutti_exodus_get_mesh(
                    x, &(tutti_exodus_distribution){.partitioner = TUTTI_EXODUS_ON_ROOT}, &m),
@@ -209,7 +210,7 @@ static void new_series(void) {
     }
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
 
-    copy_file(path_of("new.e-s0002"), path_of("new.e-s002")); /* ambiguous next file */
+    copy_file(path_of("new.e-s0002"), path_of("new.e-s002")); /* two files could be the next file */
     x = open_file(path_of("new.e"), TUTTI_READ, 0);
     CHECK_SAME(tutti_exodus_next_file(x), TUTTI_ERR_STATE);
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);

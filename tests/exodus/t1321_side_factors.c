@@ -7,11 +7,8 @@
 
 #include <tutti/exodus.h>
 
-enum {
-    ELEMENTS = 8,
-    MOST = 7,
-    SIDES = 6
-}; /* elements of all ranks; maximum number of nodes and sides per element */
+/* elements of all ranks; maximum numbers of nodes and of sides per element */
+enum { ELEMENTS = 8, MOST = 7, SIDES = 6 };
 
 static char path[600];
 
@@ -108,8 +105,8 @@ static void get_values(const char *topology, int nodes, int dims) {
 int main(int argc, char **argv) {
     static const struct {
         const char *topology;
-        int nodes, dims, sides,
-            first; /* expected number of sides, and of nodes of the first side */
+        /* sides, first: expected number of sides, and of nodes of the first side */
+        int nodes, dims, sides, first;
     } cases[] = {{"TRI3", 3, 3, 5, 3},   {"TRI3", 3, 2, 3, 2},   {"tri", 6, 3, 5, 6},
                  {"SHELL4", 4, 3, 6, 4}, {"QUAD4", 4, 2, 4, 2},  {"nsided", 5, 2, 5, 2},
                  {"nsided", 5, 3, 5, 2}, {"WEDGE6", 6, 3, 5, 4}, {"BAR2", 2, 3, 2, 1}};
@@ -122,7 +119,7 @@ int main(int argc, char **argv) {
         CHECK_EQ(tutti_exodus_topology_sides(topology, nodes, dims), cases[i].sides);
         CHECK_EQ(tutti_exodus_side_nodes(topology, nodes, dims, 1, NULL), cases[i].first);
         if (i > 0 && ranks > 3 && i != 5)
-            continue; /* on many ranks, only some cases, to save time */
+            continue; /* on many ranks only some cases are tested, to save time */
         put_values(topology, nodes, dims);
         get_values(topology, nodes, dims);
     }

@@ -72,8 +72,8 @@ static void put_in_opposite_orders(void) {
             for (tutti_count i = 0; i < file[k].n; i++)
                 file[k].v[i] = value(k, s, file[k].first + i);
         }
-        for (int k = 0; k < FILES;
-             k++) /* a start that waited for other ranks would cause a deadlock */
+        /* a start that waited for other ranks would cause a deadlock */
+        for (int k = 0; k < FILES; k++)
             CHECK_OK(tutti_exodus_put_start(file[file_in_order(k)].x, 1,
                                             &file[file_in_order(k)].field, &r[file_in_order(k)]));
         for (int k = FILES - 1; k >= 0; k--)

@@ -128,8 +128,8 @@ int main(int argc, char **argv) {
     CHECK_SAME(tutti_exodus_commit(x), TUTTI_OK);
     CHECK_EQ(reports, 0);
     tutti_exodus_on_progress(x, report_result, NULL);
-    CHECK_SAME(tutti_exodus_begin(x, 2),
-               TUTTI_OK); /* this step is in the next file of the series */
+    /* this step is in the next file of the series */
+    CHECK_SAME(tutti_exodus_begin(x, 2), TUTTI_OK);
     reports = 0;
     CHECK_SAME(tutti_exodus_put(x, 1, &field), TUTTI_OK);
     CHECK(reports > 0, "no progress was reported");
@@ -137,7 +137,7 @@ int main(int argc, char **argv) {
     reports = 0;
     CHECK_SAME(tutti_exodus_put(x, 1, &field), TUTTI_OK);
     CHECK_EQ(reports, 0);
-    tutti_exodus_stats(x, &before); /* the sum over both files */
+    tutti_exodus_stats(x, &before); /* the result is the sum over both files */
     CHECK(before.bytes >= after.bytes + 16 * n, "%lld bytes", (long long)before.bytes);
     CHECK_SAME(tutti_exodus_discard(x), TUTTI_OK);
     tutti_decomposition_free(&local);

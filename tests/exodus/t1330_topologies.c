@@ -27,8 +27,8 @@ static void test_names(void) {
     }
     CHECK_EQ(tutti_exodus_topology_nodes(NULL), 0);
     CHECK_EQ(tutti_exodus_topology_sides("HEX", 20, 3), 6);
-    CHECK_EQ(tutti_exodus_topology_sides("HEX8", 20, 3),
-             6); /* the argument `nodes` has precedence over the number in the name */
+    /* the argument `nodes` has precedence over the number in the name */
+    CHECK_EQ(tutti_exodus_topology_sides("HEX8", 20, 3), 6);
     CHECK_EQ(tutti_exodus_side_nodes("HEX", 20, 3, 3, NULL), 8);
     CHECK_EQ(tutti_exodus_side_nodes("HEX", 8, 3, 7, NULL), 0);
     CHECK_EQ(tutti_exodus_side_nodes("HEX", 8, 3, 0, NULL), 0);
@@ -65,8 +65,8 @@ static void check_solid(const char *name, int nodes) {
             CHECK(!middle[a][b] == !middle[b][a], "edge %d %d is open", a, b);
     int all = 0;
     for (int a = 0; a < nodes; a++) all += used[a];
-    CHECK(all >= nodes - 1, "%d of %d nodes are on sides", all,
-          nodes); /* one node may be in the interior */
+    /* one node may be in the interior */
+    CHECK(all >= nodes - 1, "%d of %d nodes are on sides", all, nodes);
 }
 
 int main(void) {

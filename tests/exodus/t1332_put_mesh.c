@@ -108,8 +108,8 @@ static void ids_check(int kind) {
         (tutti_exodus_array){.array_kind = TUTTI_EXODUS_IDS, .kind = world_kinds[kind]}, 0);
     for (int i = 0; i < world.entries[kind]; i++) {
         const int at = world_position(kind, i);
-        CHECK_EQ(n < 0 ? at + 1 : ints[at],
-                 world.entry[kind][i].id); /* without an id map: 1, 2, 3, ... */
+        /* without an id map, ids are 1, 2, 3, ... */
+        CHECK_EQ(n < 0 ? at + 1 : ints[at], world.entry[kind][i].id);
     }
 }
 
@@ -214,13 +214,11 @@ int main(int argc, char **argv) {
     account start = account_now();
     for (int i = 0; i < 2; i++) snprintf(path[i], sizeof path[i], "%s/t1332-%d.e", check_dir(), i);
     for (int k = 0; k < (ranks < 5 ? 6 : 3); k++) {
-        check_state_ =
-            check_seed_ +
-            (uint64_t)k * 1000003; /* rank 0 has used more random numbers than other ranks */
+        /* rank 0 has used more random numbers than other ranks */
+        check_state_ = check_seed_ + (uint64_t)k * 1000003;
         run_trial(k);
-        if (k <= 1)
-            start =
-                account_now(); /* after two trials, because teams and their buffers are cached */
+        if (k <= 1) /* after two trials, because teams and their buffers are cached */
+            start = account_now();
     }
     MPI_Barrier(MPI_COMM_WORLD);
     account_check(start);

@@ -127,7 +127,7 @@ static void read_and_rewrite(tutti_exodus_options *opt, tutti_exodus_partitioner
     tutti_exodus_distribution distribution = {.partitioner = by, .halo = halo};
     snprintf(where, sizeof where, "by %s, halo %d", by_name[by], halo);
     check_where(where);
-    if (by == TUTTI_EXODUS_BY_LIST) { /* slices of different lengths */
+    if (by == TUTTI_EXODUS_BY_LIST) { /* ranks have slices of different lengths */
         const int n = world.entries[W_ELEMENT];
         distribution.first = rank == 0 ? 0 : n * rank / (ranks + 1) + 1;
         distribution.first = distribution.first > n ? n : distribution.first;
@@ -203,14 +203,13 @@ int main(int argc, char **argv) {
         world_arguments *local = world_arguments_of(1ull << rank);
         CHECK_OK(same_everywhere(world_write(MPI_COMM_WORLD, path[0], &opt, &local->mesh)));
         free(local);
-        for (int by = 0; by <= TUTTI_EXODUS_ON_ROOT;
-             by++) /* on many ranks, half of the distributions */
+        /* on many ranks, half of the distributions are tested */
+        for (int by = 0; by <= TUTTI_EXODUS_ON_ROOT; by++)
             if (ranks < 5 || by % 2 != k % 2)
                 read_and_rewrite(&opt, (tutti_exodus_partitioner)by, (k + by) % 3);
         if (k == 0) test_refusals();
-        if (k == 0)
-            start =
-                account_now(); /* after the first trial, because teams and their memory are cached */
+        if (k == 0) /* after the first trial, because teams and their memory are cached */
+            start = account_now();
     }
     MPI_Barrier(MPI_COMM_WORLD);
     if (ranks < 5) account_check(start);

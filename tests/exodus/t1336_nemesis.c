@@ -127,9 +127,8 @@ static void elements_check(const tutti_exodus_nemesis *n, int me) {
                 const int theirs = r == me ? 0 : sides_like(e, s, r);
                 if (theirs == 0) continue;
                 border[e] = 1;
-                if (is_first(
-                        e,
-                        s)) { /* equal sides are counted once: the larger count of the two ranks */
+                /* equal sides are counted once: the larger count of the two ranks */
+                if (is_first(e, s)) {
                     const int ours = sides_like(e, s, me);
                     sides += ours > theirs ? ours : theirs;
                 }

@@ -24,10 +24,10 @@ static int run_round(int at, fault_kind what, int n) {
     const tutti_err err = TRY(PUT, tutti_exodus_put_mesh(x, mesh));
     const int hit = fault.hit;
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
+    /* the file can be of this attempt or of the previous attempt */
     if (err == TUTTI_OK || same_everywhere(tutti_exodus_open(MPI_COMM_WORLD, path, TUTTI_READ, NULL,
                                                              &again)) == TUTTI_OK)
-        files_same(path,
-                   reference); /* the file can be of this attempt or of the previous attempt */
+        files_same(path, reference);
     if (again) CHECK_OK(tutti_exodus_close(&again));
     return hit;
 }

@@ -128,7 +128,7 @@ static void test_old(void) {
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
     CHECK(version(NULL) == 2, "%d", version(NULL));
     CHECK_SAME(check_contents(), TUTTI_OK);
-    (void)version("PRAGMA user_version = 4"); /* an unknown version */
+    (void)version("PRAGMA user_version = 4"); /* the version is unknown */
     CHECK_SAME(check_contents(), TUTTI_ERR_FORMAT);
 }
 

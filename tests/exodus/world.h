@@ -52,7 +52,7 @@ static const struct {
                                 {"nsided", 12, 0, 1, 0},
                                 {"nfaced", 5, 0, 0, 0},
                                 {"SHELL4", 900, 4, 0, 0},
-                                {"WEDGE", 100, 6, 0, 0}}, /* empty */
+                                {"WEDGE", 100, 6, 0, 0}}, /* this block is empty */
                                {{"EDGE2", 8, 2, 1, 0}},
                                {{"QUAD4", 2, 4, 0, 0}, {"nsided", 1, 0, 0, 0}}};
 static const int world_blocks_n[3] = {W_BLOCKS, 1, 2};
@@ -250,8 +250,8 @@ typedef struct {
     tutti_count member[5][W_SETS][W_MEMBERS];
     int side[5][W_SETS][W_MEMBERS];
     double factor[5][W_SETS][W_MEMBERS * 9], set_attribute[5][W_SETS][W_MEMBERS * 2];
-    int node_place[W_NODES],
-        place[3][W_ENTRIES]; /* local index of each node and entry; -1: not on this rank */
+    /* local index of each node and entry; -1: not on this rank */
+    int node_place[W_NODES], place[3][W_ENTRIES];
 } world_arguments;
 
 /* Shuffle `n` values, in an order that depends on the rank. */
@@ -373,7 +373,8 @@ static inline int world_node_position(int node) {
     return at;
 }
 
-static inline int world_position(int kind, int item) { /* position among all entries of the kind */
+/* Return the position among all entries of the kind. */
+static inline int world_position(int kind, int item) {
     const world_entry *e = &world.entry[kind][item];
     int at = 0;
     for (int i = 0; i < world.entries[kind]; i++) {

@@ -75,13 +75,13 @@ static void test_modes(void) {
     check_refused(path, RW | TUTTI_CREATE | TUTTI_EXCLUSIVE, TUTTI_ERR_EXISTS, EEXIST);
     put_is_there(path, ranks, 100, 1, 0);
 
-    f = open_file(MPI_COMM_WORLD, path, RW | TUTTI_CREATE); /* keeps existing bytes */
+    f = open_file(MPI_COMM_WORLD, path, RW | TUTTI_CREATE); /* existing bytes are kept */
     CHECK_SAME(tutti_file_size(f, &size), TUTTI_OK);
     CHECK_EQ(size, 100 * ranks);
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
 
-    f = open_file(MPI_COMM_WORLD, path,
-                  TUTTI_WRITE | TUTTI_APPEND); /* offsets count from the end */
+    /* in append mode, offsets count from the end of the file */
+    f = open_file(MPI_COMM_WORLD, path, TUTTI_WRITE | TUTTI_APPEND);
     put_values(f, rank, 50, 2);
     put_values(f, rank, 50, 3);
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
@@ -127,12 +127,12 @@ static void test_sizes(void) {
     check_where("sizes");
     tutti_file *f = open_file(MPI_COMM_WORLD, path, RW | TUTTI_CREATE);
     put_values(f, rank, 1000, 5);
-    CHECK_SAME(tutti_file_preallocate(f, 500), TUTTI_OK); /* never shrinks */
+    CHECK_SAME(tutti_file_preallocate(f, 500), TUTTI_OK); /* preallocation never shrinks a file */
     CHECK_SAME(tutti_file_sync(f), TUTTI_OK);
     put_is_there(path, ranks, 1000, 5, 0);
     CHECK_SAME(tutti_file_preallocate(f, 0), TUTTI_OK);
-    CHECK_SAME(tutti_file_preallocate(f, 300000),
-               TUTTI_OK); /* bytes are unchanged, the rest is zero */
+    /* existing bytes are unchanged, and the rest is zero */
+    CHECK_SAME(tutti_file_preallocate(f, 300000), TUTTI_OK);
     CHECK_SAME(tutti_file_size(f, &size), TUTTI_OK);
     CHECK_EQ(size, 300000);
     int64_t n = 0;
@@ -176,11 +176,11 @@ static void again_and_again(void) {
         if (i == 0) start = account_now();
     }
     account_check(start);
-    for (int i = 0; i < 40; i++) { /* also on communicators of the caller */
+    for (int i = 0; i < 40; i++) { /* open files on communicators of the caller, too */
         MPI_Comm dup;
         MPI_Comm_dup(MPI_COMM_WORLD, &dup);
         tutti_file *f = open_file(dup, path, RW);
-        if (i % 2) MPI_Comm_free(&dup); /* before the file is closed */
+        if (i % 2) MPI_Comm_free(&dup); /* the file is still open */
         if (i % 10 == 1) put_values(f, rank, 300, 7);
         CHECK_OK(tutti_file_close(&f));
         if (!(i % 2)) MPI_Comm_free(&dup);
@@ -217,13 +217,13 @@ static void test_communicators(void) {
     char own[560];
     tutti_off size = -7;
     check_where("communicators");
-    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &half); /* ranks in reverse order */
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &half); /* ranks are in reverse order */
     MPI_Comm_rank(half, &me);
     MPI_Comm_size(half, &many);
     snprintf(own, sizeof own, "%s.half%d", path, rank % 2);
     tutti_file *a = open_file(MPI_COMM_WORLD, path, RW | TUTTI_CREATE | TUTTI_TRUNCATE);
     tutti_file *b = open_file(half, own, RW | TUTTI_CREATE | TUTTI_TRUNCATE);
-    MPI_Comm_free(&half); /* before the file is closed */
+    MPI_Comm_free(&half); /* the file is still open */
     put_values(b, me, 400, 20 + 10 * (rank % 2));
     put_values(a, rank, 300, 40);
     put_values(b, me, 500, 30 + 10 * (rank % 2));
@@ -237,8 +237,8 @@ static void test_communicators(void) {
     snprintf(own, sizeof own, "%s.self%d", path, rank);
     tutti_file *s = open_file(MPI_COMM_SELF, own, RW | TUTTI_CREATE | TUTTI_TRUNCATE);
     a = open_file(MPI_COMM_WORLD, path, RW);
-    for (int i = 0; i < rank; i++)
-        put_values(s, 0, 100, 1); /* a different number of times on each rank */
+    for (int i = 0; i < rank; i++) /* the number of calls differs from rank to rank */
+        put_values(s, 0, 100, 1);
     put_values(s, 0, 600, rank);
     put_values(a, rank, 300, 50);
     CHECK_OK(tutti_file_close(&s));

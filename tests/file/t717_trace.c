@@ -160,7 +160,7 @@ static void traces_fail(void) {
         free(data);
         if (!works) {
             memcpy(path, kept, sizeof path);
-            close_file(&opt, 1); /* another file, after the first is closed */
+            close_file(&opt, 1); /* trace another file after the first is closed */
             unchanged("empty.dat", "");
             file_remove("empty.dat");
         }

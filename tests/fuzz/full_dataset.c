@@ -13,7 +13,7 @@ static void read_section(tutti_dataset *d, tutti_count segment, const tutti_vari
     if (tutti_dataset_shape(d, v->spec.space, segment, &ndims, shape) != TUTTI_OK) return;
     if (!tutti_size_product(ndims, shape, &all) ||
         !tutti_size_fits(all, 8 * v->values_per_item, 8 * MOST))
-        return; /* too large to allocate */
+        return; /* the section is too large to allocate */
     tutti_decomposition_spec spec = {.kind = TUTTI_BY_SLICE,
                                      .slice = tutti_slice_all(ndims, shape)};
     if (tutti_decomposition_create_at(d, v->spec.space, segment, &spec, &own_part) == TUTTI_OK) {

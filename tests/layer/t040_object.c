@@ -88,7 +88,8 @@ static void failures(const widget *w, int who) {
     char text[32];
     snprintf(text, sizeof text, "reason %d", who);
     CHECK_EQ(tutti_last_error()->rank, who);
-    fails(err, TUTTI_ERR_QUOTA, "put", "some/path", text); /* before mismatches */
+    /* the error has precedence over mismatches */
+    fails(err, TUTTI_ERR_QUOTA, "put", "some/path", text);
     CHECK(r.min == INT64_MAX && r.max == INT64_MIN, "ranges of a call that was refused");
     local = TUTTI_OK;
     if (rank == who) {
@@ -158,7 +159,7 @@ static void test_handles(void) {
     CHECK(!strcmp(tutti_last_error()->text, "widget handle is NULL"), "'%s'",
           tutti_last_error()->text);
     CHECK_ERR(tutti__object_live(&w, &widget_class), TUTTI_ERR_STATE);
-    tutti__handle_remove(&w.handle); /* no effect: not registered */
+    tutti__handle_remove(&w.handle); /* no effect: the handle is not registered */
     tutti__handle_add(&w.handle, &widget_class);
     CHECK_OK(tutti__object_live(&w, &widget_class));
     CHECK_ERR(tutti__object_live(&w, &gadget_class), TUTTI_ERR_STATE);
@@ -176,7 +177,7 @@ int main(int argc, char **argv) {
     test_handles();
     CHECK_OK(tutti__team_take(MPI_COMM_WORLD, "", &w.team));
     for (int shared = 0; shared < 2; shared++) {
-        if (shared && ranks > 1) { /* the second time by consensus */
+        if (shared && ranks > 1) { /* in the second round the ranks agree by consensus */
             CHECK_OK(tutti__segment_make(w.team, 1, tutti__consensus_bytes(w.team), &memory));
             CHECK_OK(tutti__staging_attach(w.team)); /* the team then frees the memory */
             w.team->staging->consensus = memory;

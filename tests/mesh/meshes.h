@@ -124,7 +124,7 @@ static inline tutti_mesh *whole_mesh(const whole *w, MPI_Comm comm) {
     tutti_mesh *m = NULL;
     MPI_Comm_size(comm, &p);
     MPI_Comm_rank(comm, &me);
-    /* quadratic bounds: rank 0 has the smallest piece */
+    /* bounds are quadratic: rank 0 has the smallest piece */
     const tutti_count lo = w->nodes * me * me / p / p, hi = w->nodes * (me + 1) * (me + 1) / p / p;
     const tutti_count from = w->elements * me / p, to = w->elements * (me + 1) / p;
     tutti_count *start = calloc((size_t)(to - from) + 1, sizeof *start);

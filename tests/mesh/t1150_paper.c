@@ -8,7 +8,7 @@
 static const tutti_count edges[12][2] = {{0, 1}, {0, 3}, {1, 4}, {1, 7}, {2, 4}, {2, 5},
                                          {2, 6}, {2, 7}, {3, 5}, {3, 7}, {4, 6}, {5, 7}};
 static const int metis[8] = {0, 0, 1, 0, 1, 0, 1, 0};
-/* Table 1: the partition lists */
+/* Table 1: the partitions of each node, the owner first */
 static const int lists[8][2] = {{0, -1}, {0, 1}, {1, 0}, {0, -1}, {1, 0}, {0, 1}, {1, -1}, {0, 1}};
 
 int main(int argc, char **argv) {
@@ -35,7 +35,7 @@ int main(int argc, char **argv) {
 
     tutti_mesh_cut c;
     CHECK_SAME(tutti_mesh_cut_get(m, 2, metis + v.first_node, NULL, &c), TUTTI_OK);
-    CHECK_EQ(c.cut, 3); /* edges 1-4, 2-5, 2-7 */
+    CHECK_EQ(c.cut, 3); /* edges 1-4, 2-5 and 2-7 are cut */
     CHECK_EQ(c.shared, 5);
     CHECK_EQ(c.total_nodes, 13);
     CHECK_EQ(c.min_nodes, 3);
@@ -60,7 +60,7 @@ int main(int argc, char **argv) {
     tutti_mesh_lists_free(&start, &holder);
     tutti_mesh_free(&alone);
 
-    /* the inspector computes the same from the parts of two ranks */
+    /* the inspector computes the same writers from the parts of two ranks */
     if (ranks == 2) {
         tutti_mesh_part *part = NULL;
         tutti_mesh_part_view p;

@@ -149,8 +149,8 @@ static void read_invalid_texts(void) {
         {"0 5 9\n", "0 5 8\n", TUTTI_ERR_FORMAT, "line 13: element refers to node 8"},
         {"$Elements\n3", "$Elements\n4", TUTTI_ERR_FORMAT, "expected an integer"},
     };
-    const size_t step =
-        ranks <= 3 ? 1 : 7; /* on many ranks some cases are enough, because only one rank reads */
+    /* on many ranks some cases are enough, because only one rank reads */
+    const size_t step = ranks <= 3 ? 1 : 7;
     for (size_t i = 0; i < sizeof new / sizeof *new; i += step) read_damaged(new_text, &new[i]);
     for (size_t i = 0; i < sizeof old / sizeof *old; i += step) read_damaged(old_text, &old[i]);
     check_where("");

@@ -170,8 +170,8 @@ static void parts_of(const whole *w, int how) {
     tutti_mesh_view v;
     tutti_mesh_part_view p;
     int *of = calloc((size_t)w->nodes + 1, sizeof *of);
-    for (tutti_count i = 0; i < w->nodes;
-         i++) /* partition by x, scattered, or all nodes on the last rank */
+    /* nodes are partitioned by x, scattered, or all on the last rank */
+    for (tutti_count i = 0; i < w->nodes; i++)
         of[i] = how == 0   ? (int)(w->x[3 * i] * ranks / 8) % ranks
                 : how == 1 ? (int)((uint64_t)i * 2654435761u % (uint64_t)ranks)
                            : ranks - 1;
@@ -333,7 +333,7 @@ int main(int argc, char **argv) {
     check_partitions(&box, 1, 0);
     check_partitions(&box, 7, 0);
     check_partitions(&box, 8, 1);
-    check_partitions(&box, 4, 2); /* loads of more than 32 bits */
+    check_partitions(&box, 4, 2); /* loads have more than 32 bits */
     check_partitions(&mixed, 3, 0);
     check_partitions(&tiny, 5, 0);
     check_partitions(&tiny, 50, 0);

@@ -43,7 +43,7 @@ static int64_t spoil_bytes(unsigned char *v, int64_t n, int64_t capacity) {
         case 5: /* overwrite with a binary number */
             if (at + 8 <= n) memcpy(v + at, &odd[rnd(7)], rnd(2) ? 8 : 4);
             break;
-        default: /* overwrite with zero bytes or digits 9 */
+        default: /* overwrite with zero bytes or the digit 9 */
             memset(v + at, rnd(2) ? 0 : '9', (size_t)(at + k < n ? k : n - at));
         }
     }

@@ -17,11 +17,11 @@ enum { MODEL_BYTES = 96 * 1024, MODEL_OPS = 1 << 16, MIXED = -1 };
 typedef struct {
     unsigned char data[MODEL_BYTES];
     int64_t size;
-    int writer[MODEL_BYTES],
-        reader[MODEL_BYTES]; /* last operation on each byte; 0: none, MIXED: several */
-    int64_t lowest_end;      /* file size at the last synchronisation */
-    int grown,
-        end_read; /* since the last synchronisation: writes moved the end; a read went beyond the end */
+    /* last operation on each byte; 0: none, MIXED: several */
+    int writer[MODEL_BYTES], reader[MODEL_BYTES];
+    int64_t lowest_end; /* file size at the last synchronisation */
+    /* since the last synchronisation: a write has moved the end; a read has gone beyond the end */
+    int grown, end_read;
     int rank_of[MODEL_OPS];             /* rank of each operation */
     unsigned char completed[MODEL_OPS]; /* whether each operation is complete */
     int ops;                            /* number of operations; they are numbered from 1 */

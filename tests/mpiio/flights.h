@@ -28,13 +28,13 @@ static struct {
     MPI_File fh;
     int amode, can_read, can_write;
     view view[MAX_RANKS];
-    int64_t position[MAX_RANKS],
-        shared; /* individual pointers and shared pointer, in bytes of the view */
+    /* individual pointers and shared pointer, in bytes of the view */
+    int64_t position[MAX_RANKS], shared;
     int same_view;
     flight flight[FLIGHTS], split;
     int flights; /* number of used slots, the same on all ranks */
-    int split_first,
-        split_last; /* range of operations of the pending split call on all ranks; 0: none */
+    /* range of operations of the pending split call on all ranks; 0: none */
+    int split_first, split_last;
     int defects;
     FILE *record; /* record of results, to be compared with another run; or NULL */
     file_model model;
@@ -117,8 +117,8 @@ static inline void check_memory(flight *f) {
     int64_t wrong = 0, first = -1;
     for (int64_t i = 0; i < f->there && !f->call.is_write; i++)
         m->before[memory_at(m, i)] = f->expected[i];
-    if (w.native &&
-        f->over_end) { /* the MPI libraries' own MPI-IO has many defects at the end of the file */
+    /* the MPI libraries' own MPI-IO has many defects at the end of the file */
+    if (w.native && f->over_end) {
         w.defects += memcmp(m->base, m->before, (size_t)m->size) != 0;
         return;
     }

@@ -173,7 +173,7 @@ static void test_device(void) {
     CHECK_MPI(MPI_File_close(&fh));
 }
 
-/* Attributes of the program's communicator are not copied. */
+/* Number of copied attributes: open must not copy those of the program's communicator. */
 static int attributes;
 
 static int attribute_copy(MPI_Comm comm, int key, void *extra, void *in, void *out, int *flag) {

@@ -57,7 +57,7 @@ static void test_ignored(void) {
     snprintf(ranks, sizeof ranks, "%d", size);
     check_expected(used, "cb_nodes", ranks);
     MPI_Info_get(used, "access_style", MPI_MAX_INFO_VAL, value, &found);
-#ifdef MPICH_VERSION /* like the MPI-IO of the MPI library */
+#ifdef MPICH_VERSION /* unused hints are omitted, as in MPICH's own MPI-IO */
     CHECK(!found, "an unused hint is in the info object");
 #else
     CHECK(found, "a hint that was given is not in the info object");
@@ -66,9 +66,9 @@ static void test_ignored(void) {
     CHECK(!found,
           "the block size of the file system is reported as striping_unit: PnetCDF would use it");
     check_expected(used, "romio_ds_write", "automatic");
-    check_expected(used, "tutti_background",
-                   "auto"); /* the thread level of this program does not allow a thread */
-    check_expected(used, "tutti_sub_buffers", "4"); /* from the system hints */
+    /* the thread level of this program does not allow a thread */
+    check_expected(used, "tutti_background", "auto");
+    check_expected(used, "tutti_sub_buffers", "4"); /* set by the system hints */
     MPI_Info_free(&used);
 }
 
@@ -140,9 +140,8 @@ static void test_later(void) {
 static void write_system_hints(void) {
     FILE *out = rank == 0 ? fopen(test_path("romio-hints"), "w") : NULL;
     if (out) fputs("# for all\ncb_nodes\n  romio_ds_read disable\n", out);
-    if (out)
-        fputs("too_long ",
-              out); /* the value is longer than MPI allows: the whole line is ignored */
+    if (out) /* the value is longer than MPI allows: the whole line is ignored */
+        fputs("too_long ", out);
     for (int i = 0; out && i < 3000; i++) fputc('x', out);
     if (out) fputs(" \ntutti_sub_buffers 4\n", out);
     if (out) fclose(out);
@@ -162,7 +161,7 @@ static void check_romio_hints(void) {
     MPI_Info used = in_force(NULL, 0);
     for (size_t i = 0; i < sizeof told / sizeof *told; i++)
         check_expected(used, told[i][0], told[i][1]);
-    check_expected(used, "romio_ds_read", "disable"); /* from the system hints */
+    check_expected(used, "romio_ds_read", "disable"); /* set by the system hints */
     MPI_Info_free(&used);
 #endif
 }

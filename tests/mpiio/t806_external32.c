@@ -47,7 +47,8 @@ static void check_longs(MPI_File fh) {
     MPI_Offset at = -1;
     MPI_Datatype every_other;
     MPI_Status status;
-    MPI_Type_create_resized(MPI_LONG, 0, 8, &every_other); /* every second element in the file */
+    /* the type selects every second element in the file */
+    MPI_Type_create_resized(MPI_LONG, 0, 8, &every_other);
     MPI_Type_commit(&every_other);
     set_view(fh, 2000 + 4096 * rank, MPI_LONG, every_other, "external32");
     CHECK_MPI(MPI_File_get_type_extent(fh, MPI_LONG, &extent));
@@ -227,7 +228,7 @@ static tree tree_make(int depth) {
 static void value_put(char *to, int kind, int i) {
     const int v = i % 120 + 1;
     const double x = v;
-    const long long whole = v; /* little-endian */
+    const long long whole = v; /* the machine must be little-endian */
     memcpy(to, kind == 4 ? (const void *)&x : (const void *)&whole, (size_t)kinds[kind].native);
 }
 

@@ -58,8 +58,8 @@ int main(int argc, char **argv) {
     CHECK_MPI(MPI_File_iwrite_at(late, 200, buf, 1, MPI_BYTE, &r));
     CHECK_MPI(MPI_Wait(&r, MPI_STATUS_IGNORE));
     CHECK_MPI(MPI_File_write_at_all_begin(other, 4096 * rank, buf, 4096, MPI_BYTE));
-    CHECK_EQ(count_pointers(),
-             0); /* the file of the shared pointer of `fh` has already been unlinked */
+    /* the file of the shared pointer of `fh` has already been unlinked */
+    CHECK_EQ(count_pointers(), 0);
     MPI_Finalize();
     CHECK(late_closed, "the callback was not called");
     CHECK_EQ(count_pointers(), 0);

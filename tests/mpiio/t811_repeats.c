@@ -126,7 +126,7 @@ static void check_columns(MPI_File fh) {
 }
 
 int main(int argc, char **argv) {
-    const shape shapes[] = {{2, {10, 10}, {0, 5}, 20},           /* overlapping pieces */
+    const shape shapes[] = {{2, {10, 10}, {0, 5}, 20},           /* pieces overlap */
                             {3, {4, 4, 4}, {2, 2, 2}, 8},        /* the same piece three times */
                             {2, {3, 6}, {0, 7}, 5},              /* tiles overlap */
                             {4, {1, 8, 1, 3}, {1, 1, 4, 4}, 16}, /* pieces within another piece */

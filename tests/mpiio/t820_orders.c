@@ -74,7 +74,7 @@ static void shuffle_items(int n, MPI_Request *r, int *of) {
 /* ---- starting and completing */
 
 static MPI_Offset offset_of(const job *j) {
-    if (j->file == 0) return (MPI_Offset)j->slot * LENGTH; /* in ints of the view */
+    if (j->file == 0) return (MPI_Offset)j->slot * LENGTH; /* the view counts ints */
     return ((MPI_Offset)j->slot * ranks + j->who) * LENGTH * (MPI_Offset)sizeof(int);
 }
 
@@ -108,7 +108,7 @@ static void job_check(int i) {
 
 static void on_completion(int i, const MPI_Status *status, int code) {
     CHECK_MPI(code);
-    if (completed[i]) return; /* an inactive request */
+    if (completed[i]) return; /* the request is inactive */
     completed[i] = 1;
     if (job_of[i] < 0) return;
     CHECK(list[i] == MPI_REQUEST_NULL, "the handle stays");

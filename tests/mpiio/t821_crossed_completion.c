@@ -5,16 +5,13 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpiio/requests.h"
 
-enum {
-    PIECE = 300,
-    PIECES = 700,
-    LENGTH = PIECE * PIECES
-}; /* LENGTH: ints per rank and operation */
+/* LENGTH: ints per rank and operation */
+enum { PIECE = 300, PIECES = 700, LENGTH = PIECE * PIECES };
 
 static int data[2][LENGTH];
 
 static MPI_Offset place_items(int op) {
-    return (MPI_Offset)op * LENGTH; /* ints of the view */
+    return (MPI_Offset)op * LENGTH; /* the view counts ints */
 }
 
 /* Test `first` until it is complete, and sometimes test `second`. */

@@ -7,11 +7,8 @@
 #include "mpiio/requests.h"
 #include "small_disk.h"
 
-enum {
-    DISK_BYTES = 1 << 20,
-    PIECE = 2048,
-    LENGTH = 2 * DISK_BYTES
-}; /* LENGTH: bytes written by all ranks together */
+/* LENGTH: bytes written by all ranks together */
+enum { DISK_BYTES = 1 << 20, PIECE = 2048, LENGTH = 2 * DISK_BYTES };
 
 static char home[512], path[600], *data;
 static int own_bytes; /* number of bytes that this rank writes */

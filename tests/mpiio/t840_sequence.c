@@ -126,8 +126,8 @@ static void data_event(family_call c) {
     if (c.together || c.where == SHARED) end_split();
     avoid_conflicts(&c, ask, there);
     if (w.native && !w.romio && c.how != BLOCKING && !c.is_write)
-        for (int r = 0; r < w.np;
-             r++) /* nonblocking reads beyond the end of the file hang in Open MPI's own MPI-IO */
+        /* nonblocking reads beyond the end of the file hang in Open MPI's own MPI-IO */
+        for (int r = 0; r < w.np; r++)
             if (ask[r].bytes > there[r]) c.how = BLOCKING;
     flight now_done = {0};
     flight *f = c.how == SPLIT ? &w.split : c.how == BLOCKING ? &now_done : NULL;
@@ -164,8 +164,8 @@ static void set_view(int same) {
     v += w.rank;
     if (!is_predefined(v->etype.type)) MPI_OK(MPI_Type_commit(&v->etype.type));
     MPI_OK(MPI_Type_commit(&v->type.type));
-    const char *rep =
-        rnd(2) && !w.native ? "internal" : "native"; /* Open MPI's own MPI-IO has no "internal" */
+    /* Open MPI's own MPI-IO has no "internal" */
+    const char *rep = rnd(2) && !w.native ? "internal" : "native";
     const int code =
         MPI_File_set_view(w.fh, v->disp, v->etype.type, v->type.type, rep, MPI_INFO_NULL);
     check_code("set_view", code);
@@ -178,14 +178,14 @@ static void test_seek(void) {
     const view *v = &w.view[w.rank];
     const int64_t e = v->etype.n;
     const int whence = (int)rnd(3);
-    const int no_end =
-        w.native && !w.romio; /* with MPI_SEEK_END, Open MPI's own MPI-IO counts bytes */
+    /* with MPI_SEEK_END, Open MPI's own MPI-IO counts bytes */
+    const int no_end = w.native && !w.romio;
     if (whence == 2 && w.model.grown) synchronise_ranks();
     set_event_text("seek");
     for (int r = 0; r < w.np; r++) {
         const int64_t er = w.view[r].etype.n;
         int64_t to = rnd(300);
-        if (whence == 2) /* relative to the end of the file in etypes, rounded up */
+        if (whence == 2) /* offsets count from the end of the file in etypes, rounded up */
             to = (view_bytes_before(&w.view[r], w.model.size) + er - 1) / er - rnd(20);
         w.position[r] = (to < 0 ? 0 : to) * er;
     }
@@ -254,8 +254,8 @@ static void set_size(void) {
     } else {
         set_event_text("preallocate");
         const int64_t most = size > w.model.size ? size : w.model.size;
-        if (w.native &&
-            !w.romio) /* preallocate of Open MPI's own MPI-IO writes through the view, at wrong offsets */
+        /* preallocate of Open MPI's own MPI-IO writes through the view, at wrong offsets */
+        if (w.native && !w.romio)
             MPI_OK(MPI_File_set_size(w.fh, most));
         else
             MPI_OK(MPI_File_preallocate(w.fh, size));

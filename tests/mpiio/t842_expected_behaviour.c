@@ -45,8 +45,8 @@ static void whole_file(MPI_File fh) {
     CHECK_MPI(MPI_File_set_size(fh, 5000));
     CHECK_EQ(size_of(fh), 5000);
     MPI_Barrier(MPI_COMM_WORLD);
-    for (int bytes = 4000; bytes <= 6000 && !native;
-         bytes += 2000) { /* Open MPI's own MPI-IO differs */
+    /* the result of Open MPI's own MPI-IO differs */
+    for (int bytes = 4000; bytes <= 6000 && !native; bytes += 2000) {
         CHECK_MPI(MPI_File_preallocate(fh, bytes));
         CHECK_EQ(size_of(fh), bytes > 5000 ? bytes : 5000);
         MPI_Barrier(MPI_COMM_WORLD);
@@ -230,7 +230,7 @@ static void test_handles(void) {
     CHECK_EQ(size_of(own), 4 * (10 + rank));
     CHECK_MPI(MPI_File_close(&own));
     CHECK(access(name, F_OK) != 0, "deleted when closed");
-    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &half); /* ranks in reverse order */
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &half); /* ranks are in reverse order */
     snprintf(name, sizeof name, "%s.%d", test_path("half"), rank % 2);
     CHECK_MPI(PMPI_File_open(half, name, MODE, MPI_INFO_NULL, &own));
     CHECK_MPI(MPI_File_write_ordered(own, &rank, 1, MPI_INT, &st));
@@ -263,7 +263,7 @@ static void test_duplicates(void) {
     MPI_File fh[OPEN];
     for (int turn = 0; turn < 3; turn++) {
         for (int i = 0; i < OPEN; i++) {
-            if (i == 3) /* the same ranks in another order */
+            if (i == 3) /* this communicator has another order of ranks */
                 MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &comm[i]);
             else
                 MPI_Comm_dup(MPI_COMM_WORLD, &comm[i]);
@@ -328,8 +328,8 @@ static void test_hints(void) {
     }
     CHECK(native || keys >= 5, "%d keys", keys);
     MPI_Info_free(&used);
-    MPI_Info_set(info, "cb_buffer_size",
-                 "2097152"); /* after open, the hint may be used or ignored */
+    /* after open, the hint may be used or ignored */
+    MPI_Info_set(info, "cb_buffer_size", "2097152");
     CHECK_MPI(MPI_File_set_view(fh, 0, MPI_BYTE, MPI_BYTE, "native", info));
     CHECK_MPI(MPI_File_set_info(fh, info));
     MPI_Info_free(&info);

@@ -10,8 +10,8 @@
 enum { THERE = 5000, MIB = 1 << 20 };
 static const size_t ASKED = (size_t)3 << 30;
 
-static unsigned char
-    *memory; /* virtual memory for 3 GiB, of which only the parts that are read are used */
+/* virtual memory for 3 GiB, of which only the parts that are read are used */
+static unsigned char *memory;
 static MPI_Datatype huge;
 
 static void check_read(const MPI_Status *st, int from, const char *what) {
@@ -60,7 +60,8 @@ static void read_by_count(MPI_File fh) {
     CHECK_MPI(MPI_File_read_at_all_begin_c(fh, 10, memory, n, MPI_BYTE));
     CHECK_MPI(MPI_File_read_at_all_end(fh, memory, &st));
     check_read(&st, 10, "read_at_all_end");
-    CHECK_CLASS(MPI_File_read_at_c(fh, 0, memory, n, huge, &st), MPI_ERR_ARG); /* 9 * 2^60 bytes */
+    /* n elements have 9 * 2^60 bytes */
+    CHECK_CLASS(MPI_File_read_at_c(fh, 0, memory, n, huge, &st), MPI_ERR_ARG);
 #else
     (void)fh;
 #endif

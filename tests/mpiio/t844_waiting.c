@@ -11,8 +11,8 @@
 #include "mpi_check.h"
 
 enum { LATE_MS = 333, BYTES = 4096, WARM = 12 };
-/* One MPI call per millisecond, which may yield too, and the first yields; with other requests, a millisecond of
- * yields, each with a call of MPI. */
+/* Maximum number of yields.  MOST: one MPI call per millisecond, which may yield too, and the first yields.
+ * MOST_MIXED, with other requests: a millisecond of yields, each with a call of MPI. */
 enum { MOST = 2000, MOST_MIXED = 10000 };
 
 static atomic_long yields;

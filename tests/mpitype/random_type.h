@@ -13,7 +13,8 @@
 #define TYPE_MAX_BYTES 2000
 #define TYPE_MAX_SPAN 60000
 
-/* 0: no constructors with MPI_Count arguments, which not every user of datatypes understands. */
+/* 0: omit constructors with MPI_Count arguments, which not every program that decodes datatypes
+ * supports. */
 static int type_large_forms = 1;
 
 /* A datatype and its type map. */

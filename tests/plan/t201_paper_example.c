@@ -36,7 +36,7 @@ static void check_moves(const tutti__domains *d, const tutti__side *side) {
     expected[1][0] = element(0, 2) | element(0, 3);
     expected[2][3] = element(3, 0) | element(3, 1);
     expected[3][2] = element(2, 2) | element(2, 3);
-    expected[0][0] = element(0, 0) | element(0, 1); /* kept on the same rank */
+    expected[0][0] = element(0, 0) | element(0, 1); /* these elements stay on rank 0 */
     expected[1][1] = element(1, 2) | element(1, 3);
     expected[2][2] = element(2, 0) | element(2, 1);
     expected[3][3] = element(3, 2) | element(3, 3);

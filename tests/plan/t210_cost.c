@@ -104,7 +104,7 @@ static void test_measured_regions(void) {
             opt.direct_run = 1 << 20;
             EXPECT(LIST);
             opt.direct_run = 0;
-            set_case(1, ranks[i], ranks[i], 32 << 20, piece, 1); /* one rank per node */
+            set_case(1, ranks[i], ranks[i], 32 << 20, piece, 1); /* each node has one rank */
             EXPECT(LIST);
         }
         for (tutti_off piece = 64; piece <= 2048; piece *= 2) {
@@ -115,7 +115,7 @@ static void test_measured_regions(void) {
             set_case(0, ranks[i], 1, 32 << 20, piece, 1);
             EXPECT(LIST);
         }
-        for (tutti_off piece = 4096; piece <= 512 << 10; piece *= 2) { /* large holes */
+        for (tutti_off piece = 4096; piece <= 512 << 10; piece *= 2) { /* holes are large */
             set_case(1, ranks[i], 1, 32 << 20, piece, 0.02);
             EXPECT(LIST);
         }
@@ -128,7 +128,7 @@ static void test_measured_regions(void) {
             EXPECT(LIST);
         }
     }
-    set_case(0, 1, 1, 1 << 20, 32, 0.04); /* one rank, small holes */
+    set_case(0, 1, 1, 1 << 20, 32, 0.04); /* one rank reads with small holes */
     EXPECT(SIEVE);
     set_case(0, 1, 1, 1 << 20, 64, 0.01);
     EXPECT(LIST);
@@ -202,12 +202,12 @@ static void set_hosts(double small, double large, double network) {
 }
 
 static void test_networks(void) {
-    for (int is_write = 0; is_write < 2; is_write++) { /* default profile */
+    for (int is_write = 0; is_write < 2; is_write++) { /* with the default profile */
         set_defaults("fuse");
         set_case(is_write, 4, 4, 4 << 20, 4096, 1);
         EXPECT(TWO_PHASE);
     }
-    for (int is_write = 0; is_write < 2; is_write++) { /* measured values, Fast Ethernet */
+    for (int is_write = 0; is_write < 2; is_write++) { /* with measured values of Fast Ethernet */
         set_defaults("fuse");
         profile.ranks = 1;
         profile.nodes = 4;
@@ -315,7 +315,8 @@ static void test_aggregators(void) {
     CHECK(best().aggregators <= 4, "%d", best().aggregators);
     CHECK_EQ(tutti__cost_least(&request, INT64_MAX), 256 << 10);
     set_defaults("ext");
-    profile.read_all_1m = profile.read_all_64k = 0.92 * profile.read_one_1m; /* noise */
+    /* the difference is noise */
+    profile.read_all_1m = profile.read_all_64k = 0.92 * profile.read_one_1m;
     set_case(0, 2, 1, 8 << 20, 512, 1);
     EXPECT(TWO_PHASE);
     CHECK_EQ(best().aggregators, 2);

@@ -67,7 +67,7 @@ static void test_sections(void) {
         CHECK(best().method == TUTTI_METHOD_TWO_PHASE, "cold, %d: %d", i, best().method);
         CHECK(best().seconds > 4 * warm, "%d: %g, warm %g", i, best().seconds, warm);
         CHECK(tutti__cost_gap(&request).bytes >= 32768, "%d", i);
-        CHECK_EQ(best().aggregators, 4); /* depends on the bytes read */
+        CHECK_EQ(best().aggregators, 4); /* their number depends on the bytes read */
     }
     set_common(524288, 1, 524288, 1); /* one piece, which the kernel reads once for all ranks */
     CHECK_EQ(best().method, TUTTI_METHOD_LIST);
@@ -102,12 +102,12 @@ static void test_gaps(void) {
     const tutti_off warm = gap(0), cold = gap(1);
     CHECK(warm >= 256 && warm <= 8192, "%lld", (long long)warm);
     CHECK(cold >= 32768 && cold <= 1 << 20, "%lld", (long long)cold);
-    profile.direct_read_one_4k /= 4; /* a higher latency of the device */
+    profile.direct_read_one_4k /= 4; /* the device has a higher latency */
     profile.direct_read_all_4k /= 4;
     CHECK(gap(1) >= 3 * cold && gap(1) <= 5 * cold, "%lld", (long long)gap(1));
     CHECK_EQ(gap(0), warm);
     set_defaults();
-    profile.direct_read_one_1m /= 8; /* a lower bandwidth */
+    profile.direct_read_one_1m /= 8; /* the device has a lower bandwidth */
     profile.direct_read_all_1m /= 8;
     CHECK(gap(1) <= cold / 4, "%lld", (long long)gap(1));
     CHECK_EQ(gap(0), warm);
@@ -117,7 +117,7 @@ static void test_gaps(void) {
     opt.sieve_gap = 0;
     request.is_write = 1;
     CHECK_EQ(gap(0), 32 << 10);
-    set_common(20000, 100, 32768, 0); /* dense: no search for holes */
+    set_common(20000, 100, 32768, 0); /* the request is dense: holes are ignored */
     CHECK_EQ(gap(0), 32 << 10);
     CHECK(tutti__cost_gap(&request).dense, "half of the extent");
     CHECK(gap(1) >= 32 << 10, "%lld", (long long)gap(1));

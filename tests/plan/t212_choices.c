@@ -81,7 +81,7 @@ static void test_contiguous(void) {
     }
 }
 
-/* Test FLASH I/O: each of 24 variables has one run of 1.4 MiB per rank in the file and runs of 64
+/* Test FLASH I/O: each of 24 variables has one run of 1.3 MiB per rank in the file and runs of 64
  * bytes in memory. */
 static void test_flash(void) {
     enum { RANKS = 4, VARS = 24 };
@@ -155,7 +155,7 @@ static void test_extents(void) {
     CHECK_EQ(best().method, TUTTI_METHOD_TWO_PHASE);
     CHECK(seconds_of(TUTTI_METHOD_SIEVE) > 1.5 * best().seconds, "each rank reads all of it");
     sides_free(RANKS, s);
-    /* the same runs with a separate part of the file per rank: sieving reads each part once */
+    /* if each rank has a separate part of the file, sieving reads each part once */
     for (int i = 0; i < RANKS; i++) s[i] = strided((tutti_off)(1 << 27) * i, 65536, 512, 1024);
     set_case(RANKS, s, 1);
     CHECK(seconds_of(TUTTI_METHOD_SIEVE) < seconds_of(TUTTI_METHOD_LIST), "%g, %g",
@@ -169,9 +169,8 @@ static void test_rank_order(void) {
         enum { RANKS = 5 };
         tutti__summary all = tutti__summary_empty();
         for (int i = 0; i < RANKS; i++) {
-            const int at = kind == 1             ? RANKS - 1 - i
-                           : kind == 2 && i == 3 ? 2
-                                                 : i; /* 1: reverse order, 2: overlap */
+            /* kind 1: reverse order; kind 2: overlap */
+            const int at = kind == 1 ? RANKS - 1 - i : kind == 2 && i == 3 ? 2 : i;
             const tutti_off bytes = kind == 3 && i == 4 ? 90 : 100;
             tutti__side s = strided(1000 + 100 * at, kind == 4 && i == 1 ? 2 : 1,
                                     kind == 4 && i == 1 ? 50 : bytes, 60);

@@ -46,7 +46,7 @@ static void lists_random(lists *l, int n, int parts, int local, int idle) {
         l->load[i] = idle > 0 && rnd(idle) == 0 ? 0 : 1 + rnd(4);
         while (l->start[i] + many > at) {
             const int part = (int)rnd(parts);
-            l->start[i + 1] = at; /* used by check_holds */
+            l->start[i + 1] = at; /* check_holds uses this value */
             if (!check_holds(l, i, part)) l->holder[at++] = part;
         }
         l->start[i + 1] = at;
@@ -75,7 +75,7 @@ static void test_paper(void) {
     lists l = {.n = 8, .parts = 2};
     int writer[8];
     tutti_replicas_stats stats;
-    for (int i = 0; i < 8; i++) { /* the classes of nodes in Figure 4 of the paper */
+    for (int i = 0; i < 8; i++) { /* compare the classes of nodes with Figure 4 of the paper */
         tutti_count at = l.start[i];
         char text[16] = "";
         l.holder[at++] = metis[i];
@@ -100,7 +100,8 @@ static void test_paper(void) {
     CHECK_EQ(stats.copies, 13);
     CHECK(stats.replication == 62.5, "%g", stats.replication);
     CHECK(stats.mean_interval == 4 && stats.mean_of_means == 4, "%g", stats.mean_of_means);
-    CHECK(stats.balance_items == 1, "%g", stats.balance_items); /* (6 - 2) / mean 4 */
+    /* (6 items - 2 items) / mean of 4 */
+    CHECK(stats.balance_items == 1, "%g", stats.balance_items);
     const tutti_replicas_choice own = {.rule = TUTTI_REPLICAS_OWN};
     CHECK_OK(tutti_replicas_choose(&in, &own, writer, NULL, &stats));
     for (int i = 0; i < 8; i++) CHECK_EQ(writer[i], metis[i]);
@@ -240,8 +241,8 @@ static void test_cuts(void) {
             to = from + 1 + (int)rnd(l.n - from);
             const tutti__items part = tutti__items_part(&all, from, to);
             carry.before = TUTTI__AS_NEXT;
-            if (from > 0 && tutti__items_local(&all, from) &&
-                rnd(2)) { /* a local item: start with a new state */
+            /* at a local item the rule can start with a new state */
+            if (from > 0 && tutti__items_local(&all, from) && rnd(2)) {
                 int forgotten[PARTS];
                 tutti__carry fresh = {0, forgotten, TUTTI__AS_NEXT}, known = carry;
                 const tutti__items one = tutti__items_part(&all, from, from + 1);

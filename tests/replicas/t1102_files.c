@@ -96,7 +96,7 @@ static void other_calls(void) {
     CHECK_SAME(tutti_request_wait(&q, &count), TUTTI_OK);
     CHECK_EQ(count, tutti_access_bytes(g));
     values_right(got, "started");
-    /* shifted in the file and in memory */
+    /* write with the access shifted in the file and in memory */
     CHECK_SAME(tutti_file_resize(f, 0), TUTTI_OK);
     CHECK_OK(tutti_access_shift(w, 500, 16, &moved));
     CHECK_SAME(tutti_file_write(f, moved, v - 16, NULL), TUTTI_OK);
@@ -132,7 +132,7 @@ static void on_fewer(void) {
     if (part == MPI_COMM_NULL) return;
     check_where("on fewer ranks");
     ranks = some;
-    for (int i = 0; i < h.n; i++) { /* item i on ranks i % some and the next one */
+    for (int i = 0; i < h.n; i++) { /* item i is on rank i % some and on the next one */
         h.start[i] = 2 * i;
         h.holder[2 * i] = i % some;
         h.holder[2 * i + 1] = (i + 1) % some;

@@ -75,7 +75,7 @@ static void bad_lists(void) {
         if (rank == 0) load[EACH] = 3;
         check_refused(&s, TUTTI_ERR_MISMATCH, "item 20 has load 3 on rank 0 and 2 on rank 1");
         s = fine();
-        if (rank == 1) load[0] = 0; /* also a difference from load 0 */
+        if (rank == 1) load[0] = 0; /* a load of 0 also counts as a difference */
         check_refused(&s, TUTTI_ERR_MISMATCH, "item 20 has load 2 on rank 0 and 0 on rank 1");
     }
     if (ranks == 8) { /* the lowest number is reported; long lists of ranks are truncated */
@@ -158,7 +158,7 @@ static void test_copies(void) {
             low = who;
             for (int q = 0; q < ranks; q++)
                 if (q != who && held_by(&h, i, q)) {
-                    other = q; /* the lowest other holder */
+                    other = q; /* `other` is the lowest other holder */
                     break;
                 }
             if (other < low) { /* the lower rank is reported first */
@@ -188,7 +188,8 @@ static void test_copies(void) {
             CHECK_SAME(tutti_file_size(f, &size), TUTTI_OK);
             CHECK_EQ(size, 0);
         }
-        CHECK_SAME(tutti_replicas_write(f, 0, r, v, 0), TUTTI_OK); /* without a check */
+        /* this write does not check the copies */
+        CHECK_SAME(tutti_replicas_write(f, 0, r, v, 0), TUTTI_OK);
         free(v);
         tutti_replicas_free(&r);
     }
@@ -216,8 +217,8 @@ static void test_different(void) {
     CHECK_SAME(tutti_replicas_create(MPI_COMM_WORLD, &m.spec, &q), TUTTI_OK);
     unsigned char *v = held_values(&m);
     const tutti_access *w = tutti_replicas_write_access(r);
-    for (int again = 0; again < (ranks > 2 ? 2 : 6) && ranks > 1;
-         again++) { /* by messages, then by consensus */
+    /* the first calls are compared by messages, later ones by consensus in shared memory */
+    for (int again = 0; again < (ranks > 2 ? 2 : 6) && ranks > 1; again++) {
         check_where("different calls");
         meet_ranks(tutti_replicas_write(f, 0, r, v, last() ? TUTTI_REPLICAS_CHECK : 0),
                    "called tutti_replicas_check");
@@ -255,7 +256,7 @@ static void test_different(void) {
         CHECK(strstr(tutti_last_message(), "different communicators"), "%s", tutti_last_message());
         CHECK_OK(tutti_file_close(&alone));
     }
-    /* an invalid handle */
+    /* a handle becomes invalid when it is freed */
     tutti_replicas *stale = r;
     tutti_replicas_free(&r);
     CHECK_SAME(tutti_replicas_write(f, 0, last() ? stale : q, v, 1), TUTTI_ERR_STATE);

@@ -185,7 +185,7 @@ static void bad_positions(void) {
     s.positions = at;
     s.items = last ? 3 : 2;
     create_refused(&s, TUTTI_ERR_MISMATCH, "items");
-    /* overlapping items of two ranks */
+    /* items of two ranks overlap */
     number[0] = 2 * rank;
     at[0] = 30 * rank;
     s = (tutti_replicas_spec){

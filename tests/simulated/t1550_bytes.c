@@ -104,7 +104,7 @@ static void check_file(const char *name, pattern_fn *pattern) {
     CHECK_OK(tutti_file_write(f, a, bytes, NULL));
     read_and_compare(f, a, name);
     read_and_compare(f, share, name);
-    CHECK_OK(tutti_file_write(f, a, bytes, NULL)); /* with the cached plan */
+    CHECK_OK(tutti_file_write(f, a, bytes, NULL)); /* this write uses the cached plan */
     CHECK_OK(tutti_file_close(&f));
     compare_plainly();
     tutti_access_free(&a);

@@ -126,7 +126,7 @@ static void no_memory(int choice) {
     tutti_store *s = NULL;
     tutti_store_request *r = NULL;
     tutti_err err = TUTTI_ERR_NOMEM;
-    set_fault(&opt, "0:sync:1"); /* adds the allocation of the fault store */
+    set_fault(&opt, "0:sync:1"); /* this adds the allocation of the fault store */
     for (int n = 1; err != TUTTI_OK && n < 20; n++) {
         tutti__memory_fail_after(n);
         err = tutti__store_open(path, RWC | TUTTI_STORE_EXCL, 0600, &opt, 0, &stats, &s);

@@ -71,7 +71,7 @@ static void test_stores(int can_drop) {
         if (store_is_plain(choice)) {
             CHECK_EQ(ask_store(s, 0), 1);
             CHECK_EQ(ask_store(s, BYTES - 1), 1);
-            CHECK_EQ(ask_store(s, BYTES), -1); /* beyond the end of the file */
+            CHECK_EQ(ask_store(s, BYTES), -1); /* the byte is beyond the end of the file */
             CHECK_EQ(ask_store(s, (tutti_off)1 << 40), -1);
             if (can_drop) {
                 CHECK_EQ(ask_dropped(s, path, 3 * BYTES / 4), 0);
@@ -98,7 +98,7 @@ static void test_wrappers(void) {
     tutti_options_defaults(&opt);
     opt.direct_io = 1;
     if (tutti__store_open(path, RW, 0600, &opt, 0, &stats, &s) == TUTTI_OK) {
-        CHECK_EQ(ask_store(s, 0), -1); /* unknown with direct I/O */
+        CHECK_EQ(ask_store(s, 0), -1); /* the result is unknown with direct I/O */
         CHECK_OK(tutti__store_close(&s));
     }
     unlink(path);

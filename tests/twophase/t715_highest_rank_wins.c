@@ -90,7 +90,7 @@ static void combination(const int *choice) {
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
     file_is(path, m.v, m.size, "highest rank wins");
 
-    /* a plan that is run twice with different bytes */
+    /* run a plan twice with different bytes */
     CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE, &opt, &f), TUTTI_OK);
     CHECK_SAME(tutti_file_resize(f, 0), TUTTI_OK);
     CHECK_SAME(tutti_plan_write(f, q.access, &p), TUTTI_OK);
@@ -102,7 +102,7 @@ static void combination(const int *choice) {
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
     file_is(path, m.v, m.size, "by a plan");
 
-    /* with the option `check` */
+    /* write with the option `check` */
     opt.check = 1;
     count = -7;
     request_fill(&q, 77);
@@ -114,8 +114,8 @@ static void combination(const int *choice) {
               tutti_last_message());
         CHECK_SAME(tutti_plan_write(f, q.access, &p), TUTTI_ERR_OVERLAP);
     }
-    CHECK_SAME(tutti_file_read(f, q.access, q.base, &count),
-               TUTTI_OK); /* overlapping reads are valid */
+    /* overlapping reads are valid */
+    CHECK_SAME(tutti_file_read(f, q.access, q.base, &count), TUTTI_OK);
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
     file_is(path, m.v, m.size, "refused");
     request_free(&q);

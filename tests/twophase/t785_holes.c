@@ -114,8 +114,8 @@ static void combination(const int *choice) {
     CHECK_EQ(count, tutti_access_bytes(q.access));
     const tutti_off first = written(f) - start;
     content_is(f, &m, "first");
-    CHECK_SAME(tutti_file_write(f, q.access, q.base, &count),
-               TUTTI_OK); /* now before the end of file */
+    /* all holes are now before the end of the file */
+    CHECK_SAME(tutti_file_write(f, q.access, q.base, &count), TUTTI_OK);
     const tutti_off again = written(f) - start - first;
     content_is(f, &m, "again");
     if (!opt.rmw) CHECK_EQ(again, named);

@@ -161,7 +161,7 @@ static void combination(const int *choice) {
     CHECK_EQ(written(f), named);
     CHECK(strstr(tutti_file_explain(f), "in rank order") == NULL, "%s", tutti_file_explain(f));
     content_is(f, &m, "new");
-    /* a cached plan, at another offset */
+    /* write by the cached plan, at another offset */
     const tutti_off by = 512 * (1 + rnd(9));
     tutti_access *there = NULL;
     (void)model_all(&m, shape, salt, by);
@@ -171,14 +171,14 @@ static void combination(const int *choice) {
     CHECK_EQ(count, tutti_access_bytes(q.access));
     CHECK_EQ(written(f), named);
     content_is(f, &m, "remembered");
-    /* a plan of the caller */
+    /* write by a plan of the caller */
     (void)model_all(&m, shape, salt, 3);
     CHECK_SAME(tutti_plan_write(f, q.access, &p), TUTTI_OK);
     CHECK_SAME(tutti_plan_run(p, q.base, 3, &count), TUTTI_OK);
     CHECK_EQ(count, tutti_access_bytes(q.access));
     content_is(f, &m, "by a plan");
     tutti_plan_free(&p);
-    /* a split operation */
+    /* write by a split operation */
     CHECK_SAME(tutti_file_write_begin(f, q.access, q.base), TUTTI_OK);
     CHECK_SAME(tutti_file_write_end(f, &count), TUTTI_OK);
     CHECK_EQ(count, tutti_access_bytes(q.access));

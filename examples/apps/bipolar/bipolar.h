@@ -19,8 +19,8 @@
 #define UNIT_DENSITY 1.0e10                                        /* n_i, in cm^-3 */
 #define UNIT_LENGTH 1.0e-4                                         /* 1 um in cm */
 #define UNIT_TIME (UNIT_LENGTH * UNIT_LENGTH)                      /* in s, for D in cm^2/s */
-#define UNIT_AMPERE (UNIT_CHARGE * UNIT_DENSITY * UNIT_LENGTH)     /* of a current, in A */
-#define UNIT_AMPERE_CM2 (UNIT_CHARGE * UNIT_DENSITY / UNIT_LENGTH) /* of its density, in A/cm^2 */
+#define UNIT_AMPERE (UNIT_CHARGE * UNIT_DENSITY * UNIT_LENGTH)     /* current, in A */
+#define UNIT_AMPERE_CM2 (UNIT_CHARGE * UNIT_DENSITY / UNIT_LENGTH) /* current density, in A/cm^2 */
 #define PERMITTIVITY (11.7 * 8.854188e-14)                         /* in F/cm */
 /* The square of the intrinsic Debye length, in um^2: Poisson's equation is
  * DEBYE * laplace(psi) = n - p - doping. */
@@ -34,7 +34,7 @@ typedef struct device {
     int contacts;
     const char *contact[CONTACTS]; /* names of surfaces of the mesh */
     void (*doping)(const double at[3], double *donors, double *acceptors); /* in cm^-3 */
-    int constant_mobility; /* 1: that of pure silicon; 0: decreases with the doping */
+    int constant_mobility; /* 1: as in pure silicon; 0: decreases with the doping */
     double lifetime;       /* of electrons and holes, in s; 0: no recombination */
 } device;
 
@@ -81,7 +81,7 @@ typedef struct domain {
     int *start, *to;         /* neighbours, see above */
     double *box;             /* for each entry of `to`: area of the common face / distance */
     double *volume;          /* [own] control volume of the node */
-    int64_t edges, obtuse;   /* edges on all ranks; those with a negative area */
+    int64_t edges, obtuse;   /* number of edges on all ranks, and of those with a negative area */
     tutti_mesh *mesh;
     tutti_mesh_part *part;
     tutti_mesh_part_view view;

@@ -47,7 +47,7 @@ static void cut_brick(const brick *b, const int c[3], list *l) {
         for (int k = 0; k < 3; k++) node[k + 1] = node[k] + step[way[w][k]];
         append(l, TUTTI_MESH_TET, 1, node);
     }
-    for (int w = 0; w < 6; w++) /* two triangles per face */
+    for (int w = 0; w < 6; w++) /* each face has two triangles */
         for (int high = 0; high < 2; high++) {
             const int x = way[w][0], y = way[w][1], z = way[w][2];
             if (c[x] + high != (high ? b->n[x] - 1 : 0)) continue;
@@ -83,7 +83,8 @@ tutti_mesh *brick_mesh(MPI_Comm comm, const brick *b) {
         at[3 * i + 2] = b->line[2][g / b->n[0] / b->n[1]];
         if (b->move) b->move(at + 3 * i);
     }
-    const tutti_count most = 18 * (end - begin); /* per brick six tetrahedra and twelve triangles */
+    /* each brick has six tetrahedra and twelve triangles */
+    const tutti_count most = 18 * (end - begin);
     list l = {.type = room(most, sizeof *l.type),
               .physical = room(most, sizeof *l.physical),
               .start = room(most, sizeof *l.start),

@@ -64,7 +64,7 @@ static int graded(double length, const double *centre, int centres, double fines
     int n = 0;
     double at = 0;
     out[n++] = 0;
-    for (int c = 0; c <= centres; c++) { /* up to the next centre, finally up to the end */
+    for (int c = 0; c <= centres; c++) { /* points up to the next centre, finally up to the end */
         const double end = c < centres ? centre[c] : length, begin = at;
         const int first = n;
         if (end - begin < 1e-9) continue;

@@ -33,7 +33,7 @@ void give_up(const domain *d, const char *why, const char *name) {
         fprintf(stderr, "bipolar: %s '%s'\n", why, name);
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
-    MPI_Barrier(d->comm); /* rank 0 ends the program */
+    MPI_Barrier(d->comm); /* rank 0 ends the program before it reaches this barrier */
 }
 
 void *room(int64_t n, size_t size) {
@@ -161,7 +161,7 @@ static void measure(domain *d) {
     double found[2] = {0, 0};
     d->box = room(d->start[d->own], sizeof(double));
     d->volume = room(d->own, sizeof(double));
-    double *around = room(d->own, sizeof *around); /* share of the adjacent tetrahedra */
+    double *around = room(d->own, sizeof *around); /* volume of the adjacent tetrahedra */
     for (int c = 0; c < d->cells; c++) {
         tetrahedron t;
         tetrahedron_of(d, d->cell[c], &t);
@@ -177,7 +177,7 @@ static void measure(domain *d) {
                 const double length = sqrt(dot(ab, ab));
                 const double area = face_area(&t, a, b, e, f) + face_area(&t, a, b, f, e);
                 d->box[entry] += area / length;
-                d->volume[i] += area * length / 6; /* the pyramid of node and face */
+                d->volume[i] += area * length / 6; /* volume of the pyramid of node and face */
             }
         }
     }

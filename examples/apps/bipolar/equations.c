@@ -72,7 +72,7 @@ state *state_make(const domain *d, const device *device) {
         for (int c = 0; c < 2; c++)
             s->diffusion[c][i] =
                 UNIT_VOLT * mobility(c, device->constant_mobility ? 0 : donors + acceptors);
-        s->psi[i] = asinh(s->doping[i] / 2); /* neutral, and in equilibrium */
+        s->psi[i] = asinh(s->doping[i] / 2); /* the device is neutral and in equilibrium */
         s->carrier[ELECTRONS][i] = exp(s->psi[i]);
         s->carrier[HOLES][i] = exp(-s->psi[i]);
     }
@@ -230,7 +230,7 @@ void current_density(const state *s, int carrier, int i, double out[3]) {
     for (int k = d->start[i]; k < d->start[i + 1]; k++) {
         double e[3], length = 0;
         for (int x = 0; x < 3; x++) e[x] = d->at[d->to[k]][x] - d->at[i][x], length += e[x] * e[x];
-        const double along = current_to(s, carrier, i, k); /* along the edge */
+        const double along = current_to(s, carrier, i, k); /* component along the edge */
         for (int x = 0; x < 3; x++) {
             for (int y = 0; y < 3; y++) m[x][y] += e[x] * e[y] / length;
             m[x][3] += e[x] * along / length;

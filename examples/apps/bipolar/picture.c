@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINES 0.1  /* potential difference of two lines, in V */
+#define LINES 0.1  /* potential difference of adjacent lines, in V */
 #define PLANE 1e-6 /* y of the plane, just inside the device, in um */
 #define PIXELS(um) (40 + 250.0 * (um))
 

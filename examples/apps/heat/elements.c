@@ -8,7 +8,8 @@
 
 const double conductivity[2] = {1, 4}, capacity[2] = {1, 0.25};
 
-static const double gauss = 0.57735026918962576; /* two points with weight 1 */
+/* the points are at -gauss and gauss, with weight 1 */
+static const double gauss = 0.57735026918962576;
 
 /* The corners of a hexahedron in reference coordinates. */
 static const double sign[8][3] = {{-1, -1, -1}, {1, -1, -1}, {1, 1, -1}, {-1, 1, -1},

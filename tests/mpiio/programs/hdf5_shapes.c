@@ -261,8 +261,8 @@ static void write_points(hid_t file) {
     hsize_t *at = malloc(n * sizeof *at), dims = CELLS;
     int *data = malloc(n * sizeof *data), wrong = 0;
     hid_t space, memory, set;
-    for (hsize_t i = 0; i < n;
-         i++) { /* positions congruent to the rank modulo `size`, with gaps of two sizes */
+    /* positions are congruent to the rank modulo `size`, with gaps of two sizes */
+    for (hsize_t i = 0; i < n; i++) {
         at[i] = (i * 2 + i % 3 % 2) * (hsize_t)size + (hsize_t)rank;
         data[i] = (int)at[i] + 5;
     }

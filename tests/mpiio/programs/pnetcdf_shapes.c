@@ -86,7 +86,7 @@ static void put_fixed(int nc, const int *var) {
     data = make_objects(1, &columns);
     OK(ncmpi_put_vara_int_all(nc, var[1], columns.start + 1, columns.count + 1, data));
     free(data);
-    /* every size-th row, from transposed memory */
+    /* write every size-th row, from transposed memory */
     const MPI_Offset start[2] = {rank < NY ? rank : 0, 0}, stride[2] = {size, 1};
     const MPI_Offset count[2] = {rank < NY ? (NY - rank + size - 1) / size : 0, NX},
                      map[2] = {1, count[0]};
