@@ -99,9 +99,12 @@ def main():
             print(f"      {name}")
     if "--check" in sys.argv and what == "write":
         wrong = [call for call in up if call != HOOK]
-        if engine > MOST["engine"] or len(seen) > MOST["all"] or wrong:
-            sys.exit(f"call_graph.py: a first write enters {engine} functions of {', '.join(ENGINE)} (allowed: {MOST['engine']}), "
-                     f"{len(seen)} in all (allowed: {MOST['all']}), and calls later modules: {wrong or 'by the idle hook only'}")
+        if engine > MOST["engine"]:
+            sys.exit(f"call_graph.py: the first write enters {engine} functions of {', '.join(ENGINE)}: at most {MOST['engine']} are allowed")
+        if len(seen) > MOST["all"]:
+            sys.exit(f"call_graph.py: the first write enters {len(seen)} functions: at most {MOST['all']} are allowed")
+        if wrong:
+            sys.exit(f"call_graph.py: calls into a later module: {', '.join(wrong)}; only the idle hook may do this")
 
 
 main()

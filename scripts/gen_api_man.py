@@ -215,7 +215,7 @@ def narrow_comment(lines):
 
 
 def narrow(code):
-    """Return code of C in lines of at most COLUMNS characters where possible: long comments are wrapped, and precede their line."""
+    """Return C code with lines of at most COLUMNS characters where possible.  Long comments are wrapped; a long trailing comment is moved before its line."""
     lines, out = code.split("\n"), []
     while lines:
         line = lines.pop(0)

@@ -225,19 +225,19 @@ static tutti_err join_section(const tutti_access *a, const tutti_section *s, tut
 /* Pieces that are contiguous in the file and in memory. */
 typedef struct {
     tutti_off *file, *memory, *length;
-    tutti_count n, room;
+    tutti_count n, capacity;
 } pieces;
 
 static int add_piece(pieces *p, tutti_off file, tutti_off memory, tutti_off length) {
-    if (p->n == p->room) {
-        const tutti_count room = 2 * p->room + 64;
+    if (p->n == p->capacity) {
+        const tutti_count capacity = 2 * p->capacity + 64;
         tutti_off **lists[] = {&p->file, &p->memory, &p->length};
         for (int i = 0; i < 3; i++) {
-            tutti_off *more = realloc(*lists[i], (size_t)room * sizeof *more);
+            tutti_off *more = realloc(*lists[i], (size_t)capacity * sizeof *more);
             if (!more) return 0;
             *lists[i] = more;
         }
-        p->room = room;
+        p->capacity = capacity;
     }
     p->file[p->n] = file;
     p->memory[p->n] = memory;

@@ -1,9 +1,9 @@
-/* tutti array: its parts and their data.
+/* Components of tutti array, and the types that they share.
  *
- *   arguments -> config      options                                       cmd_array_args.c
+ *   arguments -> config      options                                         cmd_array_args.c
  *   section                  LO:HI:STRIDE,... -> a slice                     cmd_array_section.c
  *   element                  one element <-> text                            cmd_array_element.c
- *   walk                     a section, box by box, within a budget          cmd_array_walk.c
+ *   iteration                boxes of a section, each within the memory limit  cmd_array_walk.c
  *   move                     a section of one array into one of another      cmd_array_move.c
  *   commands                 create, info                                    cmd_array.c
  *                            read, write, transpose, stat                    cmd_array_*.c

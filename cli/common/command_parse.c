@@ -114,7 +114,9 @@ static int set_value(const cli_option *o, const char *value, int times, void *co
         return *value ? 0 : cli_error("must not be empty");
     case CLI_LIST:
         (times > 0 ? cli_list_append : cli_list_split)(at, value);
-        return ((const cli_list *)at)->n ? 0 : cli_error("must be a list of %s", o->argument);
+        return ((const cli_list *)at)->n
+                   ? 0
+                   : cli_error("must be a comma-separated list of at least one item");
     case CLI_NUMBER:
         *(double *)at = number = strtod(value, &end);
         if (end == value || *end || isnan(number) || out_of_range(o, number))

@@ -94,15 +94,15 @@ static void in_parts(const variables *v, int is_write) {
 
 /* Write with checksums, as higher layers do; reads have none. */
 static void with_sums(const variables *v, int is_write) {
-    tutti__sums sums = {.bytes = 64 << 10};
+    tutti__checksums sums = {.bytes = 64 << 10};
     const tutti__transfer t = {.name = "write",
                                .file = file,
                                .is_write = is_write,
                                .access = v->access[0],
                                .buf = v->memory,
-                               .sums = is_write ? &sums : NULL};
+                               .checksums = is_write ? &sums : NULL};
     check_call(tutti__transfer_run(&t, NULL));
-    tutti__sums_free(&sums);
+    tutti__checksums_free(&sums);
 }
 
 static void one_by_one(const variables *v, int is_write) {

@@ -33,8 +33,8 @@
  *
  * Collective calls.  Arguments that must be the same on all ranks are compared first.  After an
  * error all ranks have the same code and message.  If the code is positive, the call was refused
- * and the file has not changed.
- * docs/reference/exodus-calls.md lists the calls of libexodusii with their counterparts.
+ * and the file has not changed.  docs/reference/exodus-calls.md lists the calls of libexodusii
+ * with their counterparts.
  *
  * Errors.  A collective call fails with one code and one message on all ranks, those of the
  * lowest rank that fails.  A rank that passes a NULL or stale Exodus handle has no communicator:
@@ -102,8 +102,8 @@ TUTTI_API tutti_err tutti_exodus_create(MPI_Comm comm, const char *path,
  *  Collective; all arguments must be the same on all ranks (options: those of rank 0 are used).
  *  Headers are validated: arrays of the mesh must be complete, and a count that no array confirms
  *  fails with TUTTI_ERR_FORMAT.  Only the last time steps may be missing; they are not counted.
- *  @param[in] mode  TUTTI_READ, or | TUTTI_WRITE to append steps.
- *  @return TUTTI_ERR_FORMAT if the file is invalid, for example two blocks with one id;
+ *  @param[in] mode  TUTTI_READ, or TUTTI_READ | TUTTI_WRITE to append steps.
+ *  @return TUTTI_ERR_FORMAT if the file is invalid, for example two blocks with the same id;
  *      TUTTI_ERR_UNSUPPORTED for netCDF-4 files (the message explains how to convert them);
  *      TUTTI_ERR_STATE if another program has it open for writing. */
 TUTTI_API tutti_err tutti_exodus_open(MPI_Comm comm, const char *path, int mode,

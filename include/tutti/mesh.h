@@ -124,10 +124,10 @@ TUTTI_API tutti_err tutti_mesh_open(MPI_Comm comm, const char *path, const tutti
  *  1, and so on; elements likewise.
  *  Collective.
  *  All data is copied.
- *  @param[in] mine  first_node, first_element, all_nodes, all_elements and memberships are
+ *  @param[in] local  first_node, first_element, all_nodes, all_elements and memberships are
  *      ignored; tag, physical and entity may be NULL: tags then count from 1, the others are 0.
  *  @return TUTTI_ERR_ARG if an element has a node that does not exist. */
-TUTTI_API tutti_err tutti_mesh_make(MPI_Comm comm, const tutti_mesh_view *mine,
+TUTTI_API tutti_err tutti_mesh_make(MPI_Comm comm, const tutti_mesh_view *local,
                                     tutti_mesh **m_out) TUTTI_MUST_USE;
 
 /** Free a mesh and set the handle to NULL.

@@ -240,7 +240,7 @@ typedef struct {
 } tutti__extent;
 typedef struct {
     tutti__extent *v;
-    size_t n, room;
+    size_t n, capacity;
     /* whether the sides share no byte; set by a caller of tutti__sides_union that knows it */
     int disjoint;
 } tutti__extents;

@@ -256,7 +256,7 @@ tutti_err tutti__join_extent(const tutti__joiner *j, tutti_off offset, tutti_off
             return TUTTI_OK;
         }
     }
-    TUTTI_TRY(tutti__grow(&io->v, io->n + 1, &io->room, sizeof *io->v));
+    TUTTI_TRY(tutti__grow(&io->v, io->n + 1, &io->capacity, sizeof *io->v));
     io->v[io->n++] = (tutti__extent){offset, end - offset};
     return TUTTI_OK;
 }

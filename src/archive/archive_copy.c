@@ -30,20 +30,20 @@ static tutti_err sync_file(int fd, const char *path) {
     return fsync(fd) == 0 ? TUTTI_OK : tutti__error_sys(errno, -1, path);
 }
 
-static void format_data_path(const tutti__archiving *k, int64_t i, char *to, size_t room) {
+static void format_data_path(const tutti__archiving *k, int64_t i, char *to, size_t capacity) {
     const tutti__datafile *f = tutti__model_file_id(k->model, tutti__archiving_row(k, i)->file);
-    snprintf(to, room, "%s/%s", k->path, f->name);
+    snprintf(to, capacity, "%s/%s", k->path, f->name);
 }
 
 /* Format the path of segment i in the archive; `version`: version of the archive's format. */
 static tutti_err format_archive_path(const tutti__archiving *k, int64_t i, int version,
-                                     const char *behind, char *to, size_t room) {
+                                     const char *behind, char *to, size_t capacity) {
     char name[TUTTI__ARCHIVE_NAME];
     tutti__archive_name(version == 1 ? NULL : k->model->id, tutti__archiving_row(k, i), name);
-    const int n = snprintf(to, room, "%s/%s%s", k->directory, name, behind);
-    TUTTI_CHECK(n > 0 && (size_t)n < room, TUTTI_ERR_ARG,
+    const int n = snprintf(to, capacity, "%s/%s%s", k->directory, name, behind);
+    TUTTI_CHECK(n > 0 && (size_t)n < capacity, TUTTI_ERR_ARG,
                 "a path in archive '%.60s' has %d bytes: at most %zu are allowed", k->directory, n,
-                room - 1);
+                capacity - 1);
     return TUTTI_OK;
 }
 
@@ -150,9 +150,9 @@ tutti_err tutti__archive_send(tutti__archiving *k, int64_t i) {
 /* ---- from an archive */
 
 /* Open the data file of segment i, or create it again. */
-static tutti_err open_segment_file(const tutti__archiving *k, int64_t i, char *path, size_t room,
-                                   int *out) {
-    format_data_path(k, i, path, room);
+static tutti_err open_segment_file(const tutti__archiving *k, int64_t i, char *path,
+                                   size_t capacity, int *out) {
+    format_data_path(k, i, path, capacity);
     TUTTI_TRY(open_regular_file(path, O_RDWR | O_CREAT, out));
     if (tutti__model_file_in_use(k->model, tutti__archiving_row(k, i)->file)) return TUTTI_OK;
     char head[TUTTI__SEGMENT_ALIGN];

@@ -54,7 +54,7 @@ static int is_section_intact(int fd, tutti_off start, tutti_off bytes, const uin
         const tutti_off end =
             tutti__min(tutti__align_down(at, TUTTI__BLOCK) + TUTTI__BLOCK, start + bytes);
         const ssize_t n = pread(fd, block, (size_t)(end - at), (off_t)at);
-        if (n != end - at || tutti__sum_of(block, (size_t)n) != le64toh(*want++)) return 0;
+        if (n != end - at || tutti__checksum_of(block, (size_t)n) != le64toh(*want++)) return 0;
         at = end;
     }
     return 1;
@@ -67,24 +67,24 @@ int tutti__repair_sums_right(const tutti__listed_file *file, const tutti__found 
     int right = 1;
     int64_t n = 0;
     if (v->at.blocks == 0) return 1;
-    uint64_t *sums = tutti__malloc((size_t)v->at.blocks * sizeof *sums);
+    uint64_t *checksums = tutti__malloc((size_t)v->at.blocks * sizeof *checksums);
     char *block = tutti__malloc(TUTTI__BLOCK);
-    if (!sums || !block) {
-        tutti__free(sums);
+    if (!checksums || !block) {
+        tutti__free(checksums);
         tutti__free(block);
         return -1;
     }
     const ssize_t bytes = (ssize_t)(8 * v->at.blocks);
-    right = pread(file->fd, sums, (size_t)bytes, (off_t)v->at.trailer) == bytes;
+    right = pread(file->fd, checksums, (size_t)bytes, (off_t)v->at.trailer) == bytes;
     while (right && tutti__row_next(&rows, &left, &r) == 1) {
         if (r.table != TUTTI__ROW_SECTION || r.columns < 5) continue;
         const tutti_off start = r.cell[3].number, size = r.cell[4].number;
         right = start >= v->at.start && size >= 0 && size <= v->at.trailer - start &&
                 tutti__blocks_of(start, size) <= v->at.blocks - n &&
-                is_section_intact(file->fd, start, size, sums + n, block);
+                is_section_intact(file->fd, start, size, checksums + n, block);
         if (right) n += tutti__blocks_of(start, size);
     }
-    tutti__free(sums);
+    tutti__free(checksums);
     tutti__free(block);
     return right;
 }

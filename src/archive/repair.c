@@ -238,14 +238,14 @@ static tutti_err check_old_metadata(tutti__repair *r, int *broken_out, int64_t *
 /* ---- replacement of the old database */
 
 /* Find an unused name: NAME.damaged, NAME.damaged-2, ... */
-static void find_free_name(const char *directory, const char *name, char *out, size_t room) {
+static void find_free_name(const char *directory, const char *name, char *out, size_t capacity) {
     struct stat st;
     char path[4300];
     for (int i = 1; i < 1000000; i++) {
         if (i == 1)
-            snprintf(out, room, "%s" DAMAGED, name);
+            snprintf(out, capacity, "%s" DAMAGED, name);
         else
-            snprintf(out, room, "%s" DAMAGED "-%d", name, i);
+            snprintf(out, capacity, "%s" DAMAGED "-%d", name, i);
         snprintf(path, sizeof path, "%s/%s", directory, out);
         if (lstat(path, &st) != 0) return;
     }

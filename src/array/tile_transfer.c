@@ -73,7 +73,7 @@ static tutti__transfer describe_tile_transfer(const tutti__tile_transfer *f, int
                              .how = ahead ? TUTTI__SPLIT : TUTTI__AT_ONCE,
                              .ahead = ahead,
                              .least = f->is_write ? 0 : a->local.offset + a->bytes,
-                             .room = f->memory_limit};
+                             .capacity = f->memory_limit};
 }
 
 static void free_access(tutti__tile_transfer *f) {

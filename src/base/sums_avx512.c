@@ -5,6 +5,6 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-uint64_t tutti__sum_avx512(const void *data, size_t bytes) {
+uint64_t tutti__checksum_avx512(const void *data, size_t bytes) {
     return XXH3_64bits(data, bytes);
 }

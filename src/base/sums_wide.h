@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-uint64_t tutti__sum_avx2(const void *data, size_t bytes);
-uint64_t tutti__sum_avx512(const void *data, size_t bytes);
+uint64_t tutti__checksum_avx2(const void *data, size_t bytes);
+uint64_t tutti__checksum_avx512(const void *data, size_t bytes);
 
 #endif

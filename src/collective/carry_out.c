@@ -247,7 +247,7 @@ void tutti__placed(tutti_request *r) {
     tutti__op *op = &r->op;
     const int waits = r->asked.how == TUTTI__AT_ONCE;
     op->access = p->asked.access;
-    op->room = p->means.memory_limit;
+    op->capacity = p->means.memory_limit;
     op->atomic = f->atomic.on;
     op->cold = p->choice.cold;
     op->sole = waits && !f->requests.first;

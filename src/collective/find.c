@@ -112,8 +112,8 @@ static tutti_err make_plan(tutti_request *r, const tutti__finding *x, const cont
     p->asked.is_write = r->op.is_write;
     p->cache.resident =
         own ? r->progress.background == TUTTI_BACKGROUND_IO_ONLY : (x->all & RESIDENT) != 0;
-    p->means = (tutti__means){r->op.store, r->op.stats, p->cache.resident,
-                              r->op.room,  x->block,    r->op.base};
+    p->means = (tutti__means){r->op.store,    r->op.stats, p->cache.resident,
+                              r->op.capacity, x->block,    r->op.base};
     /* a plan of the caller that may run in the background may also run in a fiber */
     p->cache.inside = !(x->all & OUTSIDE) || (own && p->cache.resident);
     p->asked.own = tutti__access_share(r->op.access);
@@ -149,8 +149,8 @@ void tutti__find_start(const tutti_request *r, tutti__finding *x) {
     x->err = TUTTI_OK;
     x->bytes = !fine ? 0 : op->parts ? op->parts->batch->bytes : tutti_access_bytes(op->access);
     tutti__file_report(op->file, 0, x->bytes, "plan");
-    x->block = op->sums ? op->sums->bytes : 0;
-    const int64_t also[] = {r->asked.least, op->room, x->block, op->base};
+    x->block = op->checksums ? op->checksums->bytes : 0;
+    const int64_t also[] = {r->asked.least, op->capacity, x->block, op->base};
     x->call = (tutti__call){
         .object = r->asked.how == TUTTI__PLAN_ONLY ? "plan" : "file",
         .name = op->is_write ? "write" : "read",

@@ -42,9 +42,9 @@ typedef struct tutti__transfer {
     /* reads: minimal file size, the same on all ranks; a shorter file fails with
      * TUTTI_ERR_TRUNCATED */
     tutti_off least;
-    tutti_off room; /* limit of staging memory per node in bytes; 0: use the options */
+    tutti_off capacity; /* limit of staging memory per node in bytes; 0: use the options */
     /* writes: receives checksums of blocks that this rank writes; NULL: not requested */
-    tutti__sums *sums;
+    tutti__checksums *checksums;
     /* Started: called before test or wait returns the outcome; NULL: no callback.  The last error
      * of the thread is that of the transfer. */
     void (*collected)(void *context, tutti_err outcome);

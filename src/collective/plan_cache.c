@@ -67,7 +67,7 @@ void tutti__plan_cache_match(const tutti_request *r, tutti__finding *x) {
         *range = (tutti__range){NO_FIT, NO_FIT};
         const int fits = x->local_err == TUTTI_OK && !(p->cache.state & TUTTI__BUSY) &&
                          p->asked.is_write == r->op.is_write && p->cache.resident == resident &&
-                         p->means.memory_limit == r->op.room && p->cache.inside == x->inside &&
+                         p->means.memory_limit == r->op.capacity && p->cache.inside == x->inside &&
                          p->means.block == x->block && matches_access(p, &r->op, &by);
         if (!fits) continue;
         *range = p->asked.access->file.node ? (tutti__range){by, by} : tutti__range_none();

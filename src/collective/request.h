@@ -48,9 +48,8 @@ struct tutti_request {
         int owns_plan;          /* the plan is released at the end */
         tutti_off displacement; /* displacement from the access of the plan in bytes */
         tutti_off file_size;    /* size of the file, see tutti__file_end */
-        /* whether the bytes of this rank have been transferred; whether those of all ranks have,
-         * with an agreement */
-        int moved, done;
+        int moved;              /* the bytes of this rank have been transferred */
+        int done;      /* those of all ranks have been, and all ranks know it; implies moved */
         int apart;     /* not all ranks block: the final agreement has its own tag */
         int all_split; /* all ranks use a begin call, and complete it together in end */
     } found;

@@ -28,7 +28,7 @@ static const tutti_off GATHER_BYTES = 16 << 10;
 /* Return whether this rank may transfer its bytes before the agreement.  Another rank may refuse a
  * write, so only a read, or the write of a single rank, may go first. */
 static int may_go_first(const tutti__op *op, const tutti_plan *p, tutti_off bytes) {
-    if (op->is_write && (op->file->team->size > 1 || op->sums)) return 0;
+    if (op->is_write && (op->file->team->size > 1 || op->checksums)) return 0;
     if (p->cache.hits == 0 || p->run || op->file->layout.incoherent || op->file->atomic.on)
         return 0;
     if (p->choice.method != TUTTI_METHOD_LIST && p->choice.method != TUTTI_METHOD_INDEPENDENT)
@@ -94,8 +94,8 @@ tutti_err tutti__small_write(const tutti_plan *p, const tutti_request *r, tutti_
                               (size_t)p->cache.bytes};
     const double start = tutti__now();
     tutti_err err = tutti__store_write(r->op.store, &run, 1);
-    if (err == TUTTI_OK && r->op.sums)
-        err = tutti__sums_add(r->op.sums, at, run.memory, p->cache.bytes);
+    if (err == TUTTI_OK && r->op.checksums)
+        err = tutti__checksums_add(r->op.checksums, at, run.memory, p->cache.bytes);
     err = tutti__operation_under_way(err);
     r->op.stats->seconds_file += tutti__now() - start;
     tutti__trace_event("store", "write", start, p->cache.bytes, -1);

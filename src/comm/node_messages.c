@@ -10,7 +10,7 @@
 enum { NODE_TAG = 32766 };
 
 static int rank_at(const tutti__team *t, int position) {
-    return t->nodes.member[t->nodes.start[t->nodes.mine] + position];
+    return t->nodes.member[t->nodes.start[t->nodes.own] + position];
 }
 
 static tutti_err send_to(const tutti__team *t, int position, const void *data, int bytes) {

@@ -58,8 +58,8 @@ static tutti_err groups_finish(tutti__groups *g, int n, int ranks, int rank) {
         if (r == rank) g->me = fill[g->of[r]] - g->start[g->of[r]];
         g->member[fill[g->of[r]]++] = r;
     }
-    g->mine = g->of[rank];
-    g->size = g->start[g->mine + 1] - g->start[g->mine];
+    g->own = g->of[rank];
+    g->size = g->start[g->own + 1] - g->start[g->own];
     tutti__free(fill);
     return TUTTI_OK;
 }
@@ -82,13 +82,13 @@ static int simulated_node(const char *text, int rank, int size) {
     if (n < 1 || end == text) return -1;
     if (*end == '\0') return (int)((long long)rank * (n < size ? n : size) / size);
     long below = 0;
-    int mine = -1;
+    int own = -1;
     for (int part = 0;; part++) {
         below += n < size ? n : size; /* clamped, since the sum of a long list could overflow */
         if (below > size) below = size;
-        if (mine < 0 && rank < below) mine = part;
+        if (own < 0 && rank < below) own = part;
         /* ranks beyond the list form one more part */
-        if (*end == '\0') return mine >= 0 ? mine : part + 1;
+        if (*end == '\0') return own >= 0 ? own : part + 1;
         if (*end != ',') return -1;
         const char *from = end + 1;
         n = strtol(from, &end, 10);
@@ -128,11 +128,11 @@ static tutti_err nodes_make(tutti__team *t, int part, location *all, int *leader
         hash = tutti__hash(hash, &shm.st_dev, sizeof shm.st_dev);
         hash = tutti__hash(hash, &shm.st_ino, sizeof shm.st_ino);
     }
-    const location mine = {hash, part, t->rank};
+    const location own = {hash, part, t->rank};
     int n = 0;
     tutti__collective_add();
     TUTTI_MPI(
-        MPI_Allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, t->comm));
+        MPI_Allgather(&own, (int)sizeof own, MPI_BYTE, all, (int)sizeof own, MPI_BYTE, t->comm));
     /* leader[r] is the lowest rank with the location of rank r. */
     int lowest = 0;
     qsort(all, (size_t)t->size, sizeof *all, location_order);

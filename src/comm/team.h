@@ -14,7 +14,7 @@
 /* A division of the ranks of a team into groups that share memory. */
 typedef struct tutti__groups {
     int n;       /* number of groups */
-    int mine;    /* group of this rank */
+    int own;     /* group of this rank */
     int me;      /* position of this rank in its group */
     int size;    /* number of ranks in the group of this rank */
     int largest; /* number of ranks in the largest group */

@@ -118,7 +118,7 @@ static tutti_err ballot_double(tutti__team *t, int tag, const tutti__vote *v, co
  * and share the result with their nodes. */
 static tutti_err ballot_by_nodes(tutti__team *t, const tutti__vote *v, ballot *b) {
     const tutti__groups *g = &t->nodes;
-    const senders firsts = {g->mine, g->n, g->start, g->member};
+    const senders firsts = {g->own, g->n, g->start, g->member};
     if (g->size > 1) {
         tutti__consensus_post(t, b, (size_t)ballot_bytes(b));
         for (int i = 1; i < g->size && (g->n == 1 || g->me == 0); i++)
@@ -133,7 +133,7 @@ static tutti_err ballot_by_nodes(tutti__team *t, const tutti__vote *v, ballot *b
         return err;
     }
     TUTTI_CHECK(tutti__consensus_work_outcome(t), TUTTI_ERR_MPI,
-                "a message between nodes failed on rank %d", g->member[g->start[g->mine]]);
+                "a message between nodes failed on rank %d", g->member[g->start[g->own]]);
     const ballot *result = (const ballot *)(const void *)tutti__consensus_last_data(t);
     memcpy(b, result, (size_t)ballot_bytes(result));
     return TUTTI_OK;

@@ -190,14 +190,14 @@ size_t tutti__chunk_bound(size_t raw) {
     return ZSTD_compressBound(raw) + 64; /* 64 bytes for the checksum */
 }
 
-tutti_err tutti__chunk_pack(tutti__chunk_codec *c, const void *raw, void *frame, size_t room,
+tutti_err tutti__chunk_pack(tutti__chunk_codec *c, const void *raw, void *frame, size_t capacity,
                             size_t *bytes_out) {
     const void *from = raw;
     if (c->number > 1) {
         shuffle_bytes(c->shuffled, raw, c->raw / (size_t)c->number, (size_t)c->number);
         from = c->shuffled;
     }
-    const size_t bytes = ZSTD_compress2(c->context, frame, room, from, c->raw);
+    const size_t bytes = ZSTD_compress2(c->context, frame, capacity, from, c->raw);
     TUTTI_CHECK(!ZSTD_isError(bytes), TUTTI_ERR_NOMEM, "zstd: %s", ZSTD_getErrorName(bytes));
     *bytes_out = bytes;
     return TUTTI_OK;

@@ -93,7 +93,7 @@ void tutti__chunk_codec_free(tutti__chunk_codec *c);
 size_t tutti__chunk_bound(size_t raw);
 /* Compress [g->raw] bytes at `raw` into `frame`; `room` is at least tutti__chunk_bound.  The result
  * is the same on all ranks. */
-tutti_err tutti__chunk_pack(tutti__chunk_codec *c, const void *raw, void *frame, size_t room,
+tutti_err tutti__chunk_pack(tutti__chunk_codec *c, const void *raw, void *frame, size_t capacity,
                             size_t *bytes_out) TUTTI_MUST_USE;
 /* Decompress a frame to g->raw bytes.  Fails with TUTTI_ERR_FORMAT if it is not one frame of this
  * size. */

@@ -22,7 +22,7 @@ typedef struct tutti__commit_message {
     tutti__segment_row segment;
     /* netCDF: the commit failed, and its rows could not be removed from the database */
     int64_t has_rows;
-    uint64_t sums[]; /* [sections] checksums */
+    uint64_t checksums[]; /* [sections] checksums */
 } commit_message;
 
 /* ---- checks and memory */
@@ -184,7 +184,8 @@ static tutti_err finish_joined(void *dataset, uint64_t *table, int64_t n) {
 /* Fill in the message that rank 0 broadcasts. */
 static void fill_message(tutti_dataset *d) {
     d->message->segment = d->now.segment;
-    for (int64_t i = 0; i < d->now.sections_n; i++) d->message->sums[i] = d->now.sections[i].sum;
+    for (int64_t i = 0; i < d->now.sections_n; i++)
+        d->message->checksums[i] = d->now.sections[i].sum;
 }
 
 /* Record that all rows of the model are in the database. */
@@ -273,7 +274,7 @@ tutti_err tutti__commit_sync(tutti_dataset *d) {
 static tutti_err run_commit_steps(tutti_dataset *d, tutti__team *team,
                                   const tutti__commit_steps *steps) {
     tutti__block_list blocks = {0};
-    tutti__sum *known = NULL;
+    tutti__checksum *known = NULL;
     tutti__step_commit c = {.team = team,
                             .file = d->now.file,
                             .is_durable = steps == &WHOLE && d->opt.level == TUTTI_DURABLE,
@@ -292,7 +293,7 @@ static tutti_err run_commit_steps(tutti_dataset *d, tutti__team *team,
     if (err == TUTTI_OK) {
         d->now.segment = d->message->segment;
         for (int64_t i = 0; c.has_checksums && i < d->now.sections_n; i++) {
-            d->now.sections[i].sum = d->message->sums[i];
+            d->now.sections[i].sum = d->message->checksums[i];
             d->now.sections[i].summed = 1;
         }
     }

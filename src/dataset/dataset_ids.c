@@ -146,7 +146,7 @@ static tutti_err write_ids(tutti_dataset *d, const tutti__variable *v, tutti_cou
                                .parts_n = 1,
                                .parts = &part,
                                .local_err = local_err,
-                               .sums = &record->sums};
+                               .checksums = &record->checksums};
     const tutti_err err = tutti__transfer_run(&t, NULL);
     tutti__put_end(record, err);
     tutti_access_free(&access);

@@ -252,12 +252,12 @@ static tutti_err write_placed_sections(tutti_dataset *d, tutti__item_list *b,
     }
     t.parts_n = b->parts_n;
     t.parts = b->parts;
-    for (int i = 0; i < b->n && d->opt.checksums && !t.sums; i++) {
+    for (int i = 0; i < b->n && d->opt.checksums && !t.checksums; i++) {
         const tutti__section *s = tutti__section_now(d, b->v[i].v->id, 0);
         const tutti__section *list =
             b->v[i].sizes ? tutti__ranked_list(d, b->v[i].v, b->v[i].facts.number) : NULL;
         if (s->bytes >= TUTTI__BLOCK || (list && list->bytes >= TUTTI__BLOCK))
-            t.sums = &record->sums; /* a section has a complete block */
+            t.checksums = &record->checksums; /* a section has a complete block */
     }
     const tutti_err err = tutti__transfer_run(&t, NULL);
     if (err != TUTTI_OK) restore_base(d, b);

@@ -22,7 +22,8 @@ tutti_err tutti__partition_by_curve(tutti__team *t, const tutti__points *p, int 
     TUTTI_TRY(tutti__curve_sort(t, &points, &n, &v));
     for (tutti_count i = 0; i < n; i++) all += v[i].weight;
     assigned = tutti__malloc(((size_t)n + 1) * sizeof *assigned);
-    tutti_err err = tutti__sums_before(t, assigned ? TUTTI_OK : TUTTI_ERR_NOMEM, 1, &all, &before);
+    tutti_err err =
+        tutti__checksums_before(t, assigned ? TUTTI_OK : TUTTI_ERR_NOMEM, 1, &all, &before);
     for (tutti_count i = 0; i < n && err == TUTTI_OK; i++) {
         const __int128 middle = 2 * (__int128)before + v[i].weight;
         const int64_t part = (int64_t)(middle * parts / (2 * (__int128)tutti__max(all, 1)));

@@ -112,8 +112,8 @@ tutti_err tutti__send_pairs(tutti__team *t, tutti_err local_err, const tutti__pa
     return err;
 }
 
-tutti_err tutti__sums_before(tutti__team *t, tutti_err local_err, tutti_count n, int64_t *io,
-                             int64_t *before_out) {
+tutti_err tutti__checksums_before(tutti__team *t, tutti_err local_err, tutti_count n, int64_t *io,
+                                  int64_t *before_out) {
     MPI_Request r[2];
     int64_t *all = NULL;
     if (local_err == TUTTI_OK && n > INT_MAX)

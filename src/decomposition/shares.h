@@ -66,8 +66,8 @@ tutti_err tutti__send_pairs(tutti__team *t, tutti_err local_err, const tutti__pa
                             tutti_count *n_out, tutti__pair **out) TUTTI_MUST_USE;
 
 /* Sum n values over all ranks, in place (io), and over the ranks below this rank (before_out). */
-tutti_err tutti__sums_before(tutti__team *t, tutti_err local_err, tutti_count n, int64_t *io,
-                             int64_t *before_out) TUTTI_MUST_USE;
+tutti_err tutti__checksums_before(tutti__team *t, tutti_err local_err, tutti_count n, int64_t *io,
+                                  int64_t *before_out) TUTTI_MUST_USE;
 
 /* ---- values of items of other ranks */
 

@@ -3,8 +3,8 @@
  * Whether slices divide a space follows from sums over all ranks of the generating functions of
  * slices,
  *
- *     sum over its entries of  x_0^i_0 * x_1^i_1 * ...  =  product over dimensions of geometric
- *                              sums
+ *     sum over the entries of a slice of  x_0^i_0 * x_1^i_1 * ...
+ *         =  product over the dimensions of geometric sums
  *
  * at fixed points, modulo the prime 2^61 - 1.  If slices cover every entry once, the sum is that of
  * the whole space.  Otherwise the sums are equal at a random point only with a probability of (sum

@@ -61,18 +61,18 @@ static tutti_err add_io_piece(io_list *l, tutti_off file, char *memory, tutti_of
 
 /* Return whether checksums are computed while simple accesses are written. */
 static int checksums_early(const tutti__op *op) {
-    return op->is_write && op->sums && !(op->parts && op->parts->in_order);
+    return op->is_write && op->checksums && !(op->parts && op->parts->in_order);
 }
 
 /* Write a long piece a few blocks at a time, so that each block is still in the processor cache
  * when it is written after its checksum has been computed. */
 static tutti_err write_with_checksums(io_list *l, tutti_off file, char *memory, tutti_off bytes) {
     const tutti_off start = file - l->op->file->origin;
-    const tutti_off some = tutti__max(CHECKSUM_BYTES, l->op->sums->bytes);
+    const tutti_off some = tutti__max(CHECKSUM_BYTES, l->op->checksums->bytes);
     for (tutti_off at = 0, n; at < bytes; at += n) {
-        const tutti_off end = tutti__sums_floor(l->op->sums, start + at + some, some);
+        const tutti_off end = tutti__checksums_floor(l->op->checksums, start + at + some, some);
         n = tutti__min(end - (start + at), bytes - at);
-        TUTTI_TRY(tutti__sums_add(l->op->sums, start + at, memory + at, n));
+        TUTTI_TRY(tutti__checksums_add(l->op->checksums, start + at, memory + at, n));
         TUTTI_TRY(add_io_piece(l, file + at, memory + at, n));
         TUTTI_TRY(submit_batch(l));
         tutti__file_report(l->op->file, l->op->moved, l->total, "file");
@@ -141,13 +141,14 @@ static tutti_err checksum_section(const tutti__op *op, tutti_off from, tutti_off
     while (tutti__cursor_peek(&c, &b) && b.offset < hi) {
         const tutti_off n = tutti__min(b.bytes, hi - b.offset);
         if (b.offset != end) {
-            TUTTI_TRY(tutti__sums_add(op->sums, begin + by, stage + (begin - lo), end - begin));
+            TUTTI_TRY(
+                tutti__checksums_add(op->checksums, begin + by, stage + (begin - lo), end - begin));
             begin = b.offset;
         }
         end = b.offset + n;
         tutti__cursor_skip(&c, n);
     }
-    return tutti__sums_add(op->sums, begin + by, stage + (begin - lo), end - begin);
+    return tutti__checksums_add(op->checksums, begin + by, stage + (begin - lo), end - begin);
 }
 
 /* Move the section [lo, hi) of the file through `stage`; `from` is the stream position of its first
@@ -162,7 +163,7 @@ static tutti_err move_section_staged(io_list *l, tutti_off from, tutti_off lo, t
     tutti__cursor c;
     tutti__burst b;
     if (op->is_write) TUTTI_TRY(tutti__user_to_stage(&user, lo, hi, stage, &copied));
-    if (op->is_write && op->sums) TUTTI_TRY(checksum_section(op, from, lo, hi, stage));
+    if (op->is_write && op->checksums) TUTTI_TRY(checksum_section(op, from, lo, hi, stage));
     tutti__cursor_seek(&c, s, from);
     while (!l->at_eof && tutti__cursor_peek(&c, &b) && b.offset < hi) {
         const tutti_off n = tutti__min(b.bytes, hi - b.offset);
@@ -182,7 +183,7 @@ static tutti_err move_section_staged(io_list *l, tutti_off from, tutti_off lo, t
 static tutti_err move_staged(io_list *l) {
     tutti__op *op = l->op;
     const tutti__side s = op->access->file;
-    const tutti_off block = op->is_write && op->sums ? op->sums->bytes : 1;
+    const tutti_off block = op->is_write && op->checksums ? op->checksums->bytes : 1;
     const tutti_off size = tutti__max(tutti__private_stage(op, TUTTI__WARM_STAGE), block);
     tutti_off lo, hi, at = 0;
     tutti__segment stage;
@@ -194,7 +195,7 @@ static tutti_err move_staged(io_list *l) {
         /* with checksums, sections end at block boundaries, so that no block is divided */
         const tutti_off begin = tutti__side_offset(s, from) + op->shift - op->file->origin;
         const tutti_off most =
-            block > 1 ? tutti__sums_floor(op->sums, begin + size, block) - begin : size;
+            block > 1 ? tutti__checksums_floor(op->checksums, begin + size, block) - begin : size;
         if (!tutti__operation_stretch(op, most, &at, &lo, &hi)) break;
         err = move_section_staged(l, from, lo, hi, stage.base);
     }
@@ -232,7 +233,7 @@ tutti_err tutti__run_list(tutti__op *op, int batch) {
         if (err == TUTTI_OK) err = submit_batch(&l);
     }
     if (l.io != few) tutti__free(l.io);
-    if (err == TUTTI_OK && op->sums && !staged)
+    if (err == TUTTI_OK && op->checksums && !staged)
         err = tutti__checksum_own_blocks(op, checksums_early(op));
     return err;
 }

@@ -43,10 +43,11 @@ tutti_err tutti__checksum_own_blocks(tutti__op *op, int skip_simple) {
     const tutti_off by = op->shift - op->file->origin;
     tutti__segment stage;
     tutti_err err = TUTTI_OK;
-    TUTTI_TRY(tutti__staging_borrow(op->file->team, (size_t)op->sums->bytes, &stage));
+    TUTTI_TRY(tutti__staging_borrow(op->file->team, (size_t)op->checksums->bytes, &stage));
     tutti_off end;
     for (tutti_off at = tutti__side_next(s, 0); at < TUTTI__OFF_END && err == TUTTI_OK;) {
-        const tutti_off lo = tutti__sums_next(op->sums, at + by, &end) - by, hi = end - by;
+        const tutti_off lo = tutti__checksums_next(op->checksums, at + by, &end) - by,
+                        hi = end - by;
         at = tutti__side_next(s, hi);
         /* other ranks write a part of the block */
         if (tutti__side_bytes_in(s, lo, hi) != hi - lo) continue;
@@ -56,7 +57,7 @@ tutti_err tutti__checksum_own_blocks(tutti__op *op, int skip_simple) {
         if (!b.at) err = tutti__user_to_stage(&user, lo, hi, stage.base, &copied);
         op->stats->copied_bytes += copied;
         if (err == TUTTI_OK)
-            err = tutti__sums_add(op->sums, lo + by, b.at ? b.at : stage.base, hi - lo);
+            err = tutti__checksums_add(op->checksums, lo + by, b.at ? b.at : stage.base, hi - lo);
     }
     tutti__staging_return(op->file->team, &stage);
     return err;

@@ -45,7 +45,7 @@ tutti_off tutti__sieve_bytes(const tutti_file *f, tutti_off memory_limit) {
 tutti_off tutti__private_stage(const tutti__op *op, tutti_off most) {
     const tutti_file *f = op->file;
     const tutti_off share = tutti__max(f->opt.cb_buffer_size / f->team->nodes.largest, 1);
-    return tutti__min(tutti__min(most, share), tutti__sieve_bytes(f, op->room));
+    return tutti__min(tutti__min(most, share), tutti__sieve_bytes(f, op->capacity));
 }
 
 /* The buffer is borrowed from the team: malloc would map new pages in each call, which takes longer
@@ -66,6 +66,6 @@ tutti_err tutti__run_sieve(tutti__op *op) {
         tutti__file_report(op->file, op->moved, total, "file");
     }
     tutti__staging_return(op->file->team, &stage);
-    if (err == TUTTI_OK && op->sums) err = tutti__checksum_own_blocks(op, 0);
+    if (err == TUTTI_OK && op->checksums) err = tutti__checksum_own_blocks(op, 0);
     return err;
 }

@@ -85,7 +85,7 @@ static int open_next_window(tutti__run *r, tutti__window *w) {
     tutti__window_begin(r, w, &t->incoming, r->window_next);
     for (int i = 0; i < w->incoming->sender_groups; i++) {
         const tutti__sender_group *b = &w->incoming->senders[i];
-        if (!t->ordered && b->group == t->groups->mine)
+        if (!t->ordered && b->group == t->groups->own)
             w->local += tutti__senders_bytes(w->incoming, b, w->lo, w->hi);
         else
             tutti__traffic_add(r, w, b);

@@ -37,10 +37,10 @@ static tutti_err make_rings(tutti__cycles *c, const tutti__run *r, int is_write)
     }
     for (int i = 0; i < t->destinations; i++)
         v[i] = (ring_place){
-            tutti__ring_mine(team, t->agg_rank[t->destination[i].aggregator], is_write), i};
+            tutti__ring_of_memory(team, t->agg_rank[t->destination[i].aggregator], is_write), i};
     sort_ring(t->destinations, v, c->destinations);
     for (int i = 0; i < t->incoming.n; i++)
-        v[i] = (ring_place){tutti__ring_theirs(team, t->incoming.source[i].rank, is_write), i};
+        v[i] = (ring_place){tutti__ring_of_window(team, t->incoming.source[i].rank, is_write), i};
     sort_ring(t->incoming.n, v, c->sources);
     tutti__free(v);
     return TUTTI_OK;
@@ -96,8 +96,8 @@ tutti_err tutti__cycles_make(tutti_plan *p) {
     c->parcels = tutti__calloc(slots * each + 1, sizeof *c->parcels);
     if (!c->sub || !c->shuffle || !c->parcels) return TUTTI_ERR_NOMEM;
     for (size_t i = 0; i < slots; i++) {
-        c->shuffle[i].mine.v = c->parcels + i * each;
-        c->shuffle[i].theirs.v = c->parcels + i * each + t->destinations;
+        c->shuffle[i].of_memory.v = c->parcels + i * each;
+        c->shuffle[i].of_window.v = c->parcels + i * each + t->destinations;
         c->sub[i].io.incoming = &t->incoming;
     }
     return tutti__cycles_wake(p);
@@ -117,8 +117,8 @@ tutti_err tutti__cycles_wake(tutti_plan *p) {
     q.is_write = p->asked.is_write;
     q.aggregates = t->my_agg >= 0 && !p->means.resident;
     for (int i = 0; i < t->destinations; i++)
-        q.mine |= t->agg_rank[t->destination[i].aggregator] != me;
-    for (int i = 0; i < t->incoming.n; i++) q.theirs |= t->incoming.source[i].rank != me;
+        q.of_memory |= t->agg_rank[t->destination[i].aggregator] != me;
+    for (int i = 0; i < t->incoming.n; i++) q.of_window |= t->incoming.source[i].rank != me;
     return tutti__exchange_make(&c->exchange, p->file->team, t->kind, t->step, &q, c->shuffle);
 }
 

@@ -69,7 +69,7 @@ static void add_parcel(tutti__parcels *l, tutti__parcel p) {
 static void open_own_parcels(tutti__run *r, tutti__shuffle *s) {
     const tutti__two_phase *t = r->two;
     const tutti__side file = r->access->file;
-    s->mine.n = 0;
+    s->of_memory.n = 0;
     s->own = 0;
     for (int k = 0; k < t->destinations; k++) {
         const int i = r->cycles->destinations[k], a = t->destination[i].aggregator,
@@ -83,13 +83,13 @@ static void open_own_parcels(tutti__run *r, tutti__shuffle *s) {
         if (a == t->my_agg)
             s->own = bytes;
         else
-            add_parcel(&s->mine, (tutti__parcel){
-                                     .peer = peer,
-                                     .turn = tutti__ring_mine(r->file->team, peer, r->op->is_write),
-                                     .lo = lo,
-                                     .hi = hi,
-                                     .bytes = bytes,
-                                     .side = file});
+            add_parcel(&s->of_memory, (tutti__parcel){.peer = peer,
+                                                      .turn = tutti__ring_of_memory(
+                                                          r->file->team, peer, r->op->is_write),
+                                                      .lo = lo,
+                                                      .hi = hi,
+                                                      .bytes = bytes,
+                                                      .side = file});
     }
 }
 
@@ -102,9 +102,9 @@ static tutti_off open_other_parcels(tutti__run *r, tutti__shuffle *s) {
         const int i = r->cycles->sources[k], peer = l->source[i].rank;
         if (peer == team->rank) continue;
         const tutti_off bytes = tutti__side_bytes_in(l->side[i], s->lo, s->hi);
-        add_parcel(&s->theirs,
+        add_parcel(&s->of_window,
                    (tutti__parcel){.peer = peer,
-                                   .turn = tutti__ring_theirs(team, peer, r->op->is_write),
+                                   .turn = tutti__ring_of_window(team, peer, r->op->is_write),
                                    .lo = s->lo,
                                    .hi = s->hi,
                                    .bytes = bytes,
@@ -121,7 +121,7 @@ void tutti__cycle_open(tutti__run *r, int k) {
     TUTTI_ASSERT(!s->flying && !io->request && c->next != TUTTI__NO_CYCLE);
     s->cycle = c->next;
     s->lo = s->hi = 0;
-    s->theirs.n = 0;
+    s->of_window.n = 0;
     open_own_parcels(r, s);
     io->total = 0;
     if (r->window_next == s->cycle) {
@@ -156,8 +156,8 @@ static void end_shuffle(tutti__run *r, int k) {
     record_shuffle(r);
     if (!tutti__trace_on()) return;
     tutti_off bytes = s->own;
-    for (int i = 0; i < s->mine.n; i++) bytes += s->mine.v[i].bytes;
-    for (int i = 0; i < s->theirs.n; i++) bytes += s->theirs.v[i].bytes;
+    for (int i = 0; i < s->of_memory.n; i++) bytes += s->of_memory.v[i].bytes;
+    for (int i = 0; i < s->of_window.n; i++) bytes += s->of_window.v[i].bytes;
     tutti__trace_event("exchange", r->op->is_write ? "shuffle" : "scatter", r->cycles->sub[k].since,
                        bytes, s->cycle);
 }

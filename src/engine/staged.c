@@ -75,8 +75,9 @@ enum { RUNS_KEPT = 256 };
 static void staged_sleep(tutti__run *r) {
     for (int i = 0; r->window && i < r->window_slots + r->relay_slots; i++) {
         tutti__window *w = &r->window[i];
-        if (w->io.room > RUNS_KEPT || w->io.extents.room > RUNS_KEPT) tutti__window_io_free(&w->io);
-        if (w->extents.room > RUNS_KEPT) tutti__extents_free(&w->extents);
+        if (w->io.capacity > RUNS_KEPT || w->io.extents.capacity > RUNS_KEPT)
+            tutti__window_io_free(&w->io);
+        if (w->extents.capacity > RUNS_KEPT) tutti__extents_free(&w->extents);
     }
     tutti__free(r->own);
     r->own = NULL;

@@ -41,7 +41,7 @@ int tutti__window_is_valid(const tutti__run *r, const tutti__window *w) {
 /* Check that runs are inside the window, ascend, and do not overlap. */
 int tutti__window_io_is_valid(const tutti__window_io *w, int is_write) {
     tutti_off requested = 0, last = w->shift + w->lo;
-    if (w->n < 0 || (size_t)w->n > w->room || (is_write && w->total > w->hi - w->lo)) return 0;
+    if (w->n < 0 || (size_t)w->n > w->capacity || (is_write && w->total > w->hi - w->lo)) return 0;
     for (int i = 0; i < w->n; i++) {
         const tutti_io_run *run = &w->run[i];
         if (run->bytes == 0 || run->offset < last) return 0;

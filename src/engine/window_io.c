@@ -15,7 +15,7 @@
 static const tutti_off FILL_BYTES = 256 << 10;
 
 static tutti_err add_run(tutti__window_io *w, tutti_off offset, tutti_off bytes) {
-    TUTTI_TRY(tutti__grow(&w->run, (size_t)w->n + 1, &w->room, sizeof *w->run));
+    TUTTI_TRY(tutti__grow(&w->run, (size_t)w->n + 1, &w->capacity, sizeof *w->run));
     w->run[w->n++] = (tutti_io_run){w->shift + offset, w->stage + (offset - w->lo), (size_t)bytes};
     w->requested += bytes;
     return TUTTI_OK;
@@ -150,10 +150,11 @@ static tutti_err add_write_runs(tutti__window_io *w) {
 static tutti_err checksum_window(const tutti__op *op, const tutti__window_io *w) {
     const tutti_off by = op->shift - op->file->origin;
     if (w->total == w->hi - w->lo)
-        return tutti__sums_add(op->sums, w->lo + by, w->stage, w->hi - w->lo);
+        return tutti__checksums_add(op->checksums, w->lo + by, w->stage, w->hi - w->lo);
     for (size_t i = 0; i < w->extents.n; i++) {
         const tutti__extent e = w->extents.v[i];
-        TUTTI_TRY(tutti__sums_add(op->sums, e.offset + by, w->stage + (e.offset - w->lo), e.bytes));
+        TUTTI_TRY(tutti__checksums_add(op->checksums, e.offset + by, w->stage + (e.offset - w->lo),
+                                       e.bytes));
     }
     return TUTTI_OK;
 }
@@ -178,7 +179,7 @@ int tutti__window_io_prepare(tutti__run *r, tutti__window_io *w) {
     tutti_err err = !op->is_write      ? add_read_runs(w)
                     : w->total == size ? add_run(w, w->lo, size)
                                        : add_write_runs(w);
-    if (err == TUTTI_OK && op->is_write && op->sums) err = checksum_window(op, w);
+    if (err == TUTTI_OK && op->is_write && op->checksums) err = checksum_window(op, w);
     if (err != TUTTI_OK) tutti__run_fail(r, err);
     op->stats->windows++;
     op->stats->seconds_file += tutti__now() - w->since;
@@ -236,6 +237,6 @@ void tutti__window_io_free(tutti__window_io *w) {
     tutti__free(w->run);
     w->run = NULL;
     w->n = 0;
-    w->room = 0;
+    w->capacity = 0;
     tutti__extents_free(&w->extents);
 }

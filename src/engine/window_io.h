@@ -21,7 +21,7 @@ typedef struct tutti__window_io {
     tutti_off zeros; /* write: end of the file; holes beyond it are written as zeros */
     tutti_io_run *run;
     int n;
-    size_t room;         /* allocated entries of `run` */
+    size_t capacity;     /* allocated entries of `run` */
     tutti_off requested; /* bytes in the runs */
     tutti__extents extents;
     /* the access */

@@ -17,12 +17,12 @@ static int ring_distance(const tutti__team *t, int from, int to) {
     return (to - from + t->size) % t->size;
 }
 
-int tutti__ring_mine(const tutti__team *t, int peer, int is_write) {
+int tutti__ring_of_memory(const tutti__team *t, int peer, int is_write) {
     return is_write ? ring_distance(t, t->rank, peer) : ring_distance(t, peer, t->rank);
 }
 
-int tutti__ring_theirs(const tutti__team *t, int peer, int is_write) {
-    return tutti__ring_mine(t, peer, !is_write);
+int tutti__ring_of_window(const tutti__team *t, int peer, int is_write) {
+    return tutti__ring_of_memory(t, peer, !is_write);
 }
 
 /* ---- memory */
@@ -67,8 +67,8 @@ tutti_err tutti__exchange_make(tutti__exchange *x, tutti__team *t, int kind, int
     x->window = q->window;
     x->is_write = q->is_write;
     areas_of(kind, step, q->slots, &n[0], &n[1]);
-    if (!(q->is_write || !two_sided ? q->mine : q->theirs)) n[0] = 0;
-    if (!(q->is_write ? q->theirs : q->mine)) n[1] = 0;
+    if (!(q->is_write || !two_sided ? q->of_memory : q->of_window)) n[0] = 0;
+    if (!(q->is_write ? q->of_window : q->of_memory)) n[1] = 0;
     n[2] = two_sided && q->aggregates ? q->slots : 0;
     const size_t bytes = (size_t)(n[0] + n[1] + n[2]) * (size_t)q->window;
     TUTTI_TRY(tutti__staging_borrow(t, bytes, &x->lent));
@@ -80,9 +80,9 @@ tutti_err tutti__exchange_make(tutti__exchange *x, tutti__team *t, int kind, int
     if (n[1] > 0 && one_receive(x->kind, x->step)) x->receive = take_bytes(&at, q->window);
     for (int i = 0; i < q->slots; i++) {
         tutti__shuffle *s = &shuffles[i];
-        tutti__parcels *out = q->is_write ? &s->mine : &s->theirs;
-        tutti__parcels *in = q->is_write ? &s->theirs : &s->mine;
-        if (x->kind != TUTTI_EXCHANGE_TWO_SIDED) out = &s->mine;
+        tutti__parcels *out = q->is_write ? &s->of_memory : &s->of_window;
+        tutti__parcels *in = q->is_write ? &s->of_window : &s->of_memory;
+        if (x->kind != TUTTI_EXCHANGE_TWO_SIDED) out = &s->of_memory;
         if (n[0] > 0 && !x->send) out->area = take_bytes(&at, q->window);
         if (n[1] > 0 && !x->receive) in->area = take_bytes(&at, q->window);
         if (n[2] > 0) s->buffer = take_bytes(&at, q->window);
@@ -126,8 +126,8 @@ static void parcels_start(tutti__parcels *l) {
 
 void tutti__shuffle_init(tutti__exchange *x, tutti__shuffle *s) {
     TUTTI_ASSERT(!s->flying && x->flights < TUTTI__RMA_WINDOWS);
-    parcels_start(&s->mine);
-    parcels_start(&s->theirs);
+    parcels_start(&s->of_memory);
+    parcels_start(&s->of_window);
     s->flying = 1;
     x->flight[x->flights++] = s;
     x->ops->init(x, s);

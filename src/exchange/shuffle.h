@@ -5,8 +5,8 @@
  *   write ("shuffle")   own memory -> windows of other ranks;   memory of other ranks -> own window
  *   read  ("scatter")   windows of other ranks -> own memory;   own window -> memory of other ranks
  *
- * For one cycle and one sub-buffer the caller specifies the bytes: `mine` are those between
- * own memory and windows of other ranks, `theirs` those between the own window and their memory,
+ * For one cycle and one sub-buffer the caller specifies the bytes: `of_memory` are those between
+ * own memory and windows of other ranks, `of_window` those between the own window and their memory,
  * `own` those between own memory and the own window.  Then
  *
  *   init   begins the shuffle (steps 1 and 2 complete it)
@@ -43,7 +43,7 @@
 typedef struct tutti__parcel {
     /* set by the caller */
     int peer;         /* rank at the other end, never this one */
-    int turn;         /* result of tutti__ring_mine or tutti__ring_theirs */
+    int turn;         /* result of tutti__ring_of_memory or tutti__ring_of_window */
     tutti_off lo, hi; /* window of the peer or of this rank, limited to the end of the file */
     tutti_off bytes;  /* number of bytes, > 0 */
     /* file side of this rank or of the peer; the parcel is its bytes in [lo, hi) */
@@ -73,7 +73,7 @@ typedef struct tutti__shuffle {
     tutti_count cycle;
     tutti_off lo, hi; /* window of this rank; lo == hi: none in this cycle */
     tutti_off own;    /* bytes between memory and window of this rank */
-    tutti__parcels mine, theirs;
+    tutti__parcels of_memory, of_window;
     /* set by the exchange */
     int flying;          /* whether the shuffle has begun and not ended */
     int phase;           /* lock: FIRST_BARRIER, ... */
@@ -117,20 +117,20 @@ typedef struct tutti__exchange {
     tutti_error_info info; /* details of `err` */
 } tutti__exchange;
 
-/* Return the turn of the parcel between this rank and `peer`, in `mine` or `theirs`: sends go to
+/* Return the turn of the parcel between this rank and `peer`, in `of_memory` or `of_window`: sends go to
  * rank me + turn, receives come from rank me - turn (modulo ranks). */
-int tutti__ring_mine(const tutti__team *t, int peer, int is_write);
-int tutti__ring_theirs(const tutti__team *t, int peer, int is_write);
+int tutti__ring_of_memory(const tutti__team *t, int peer, int is_write);
+int tutti__ring_of_window(const tutti__team *t, int peer, int is_write);
 
 /* Return the maximum number of window-sized buffers per rank. */
 int tutti__exchange_buffers(int kind, int step, int slots);
 
 /* Parameters that determine the buffers of this rank. */
 typedef struct tutti__needs {
-    int slots;        /* number of sub-buffers */
-    tutti_off window; /* bytes of the largest window of any rank */
-    int aggregates;   /* whether this rank has windows */
-    int mine, theirs; /* whether such parcels exist in some cycle */
+    int slots;                /* number of sub-buffers */
+    tutti_off window;         /* bytes of the largest window of any rank */
+    int aggregates;           /* whether this rank has windows */
+    int of_memory, of_window; /* whether such parcels exist in some cycle */
     int is_write;
 } tutti__needs;
 /* Allocate the buffers of this rank, and assign areas and, unless they are MPI windows, sub-buffers
@@ -154,13 +154,13 @@ void tutti__exchange_progress(tutti__exchange *x);
 void tutti__exchange_fail(tutti__exchange *x, tutti_err err); /* record the first error */
 void tutti__exchange_fail_mpi(tutti__exchange *x, int code, const char *what);
 void tutti__exchange_own(tutti__exchange *x, const tutti__shuffle *s); /* copy the s->own bytes */
-/* Copy the bytes of a parcel between its packed bytes and this rank's memory (mine) or sub-buffer
- * (theirs). */
-void tutti__mine_pack(tutti__exchange *x, const tutti__parcel *p, char *packed);
-void tutti__mine_unpack(tutti__exchange *x, const tutti__parcel *p, const char *packed);
-void tutti__theirs_pack(tutti__exchange *x, const tutti__shuffle *s, const tutti__parcel *p,
+/* Copy the bytes of a parcel between its packed bytes and this rank's memory (of_memory) or sub-buffer
+ * (of_window). */
+void tutti__memory_pack(tutti__exchange *x, const tutti__parcel *p, char *packed);
+void tutti__memory_unpack(tutti__exchange *x, const tutti__parcel *p, const char *packed);
+void tutti__window_pack(tutti__exchange *x, const tutti__shuffle *s, const tutti__parcel *p,
                         char *packed);
-void tutti__theirs_unpack(tutti__exchange *x, const tutti__shuffle *s, const tutti__parcel *p,
+void tutti__window_unpack(tutti__exchange *x, const tutti__shuffle *s, const tutti__parcel *p,
                           const char *packed);
 /* add a message to the statistics */
 void tutti__exchange_sent(tutti__exchange *x, tutti_off bytes);

@@ -45,7 +45,7 @@ void tutti__exchange_own(tutti__exchange *x, const tutti__shuffle *s) {
     }
 }
 
-void tutti__mine_pack(tutti__exchange *x, const tutti__parcel *p, char *packed) {
+void tutti__memory_pack(tutti__exchange *x, const tutti__parcel *p, char *packed) {
     const tutti_off from = tutti__side_tell(p->side, p->lo);
     const tutti__bytes_at user = {x->access->memory, x->user, from};
     count_copied(x, p->bytes, 1);
@@ -55,7 +55,7 @@ void tutti__mine_pack(tutti__exchange *x, const tutti__parcel *p, char *packed) 
         tutti_access_pack(x->access, x->user, from, from + p->bytes, packed);
 }
 
-void tutti__mine_unpack(tutti__exchange *x, const tutti__parcel *p, const char *packed) {
+void tutti__memory_unpack(tutti__exchange *x, const tutti__parcel *p, const char *packed) {
     const tutti_off from = tutti__side_tell(p->side, p->lo);
     const tutti__bytes_at user = {x->access->memory, x->user, from};
     count_copied(x, p->bytes, 1);
@@ -65,7 +65,7 @@ void tutti__mine_unpack(tutti__exchange *x, const tutti__parcel *p, const char *
         tutti__access_unpack(x->access, x->user, from, from + p->bytes, packed);
 }
 
-void tutti__theirs_pack(tutti__exchange *x, const tutti__shuffle *s, const tutti__parcel *p,
+void tutti__window_pack(tutti__exchange *x, const tutti__shuffle *s, const tutti__parcel *p,
                         char *packed) {
     const tutti__bytes_at stage = in_window(p->side, p->lo, s->buffer);
     count_copied(x, p->bytes, 0);
@@ -75,7 +75,7 @@ void tutti__theirs_pack(tutti__exchange *x, const tutti__shuffle *s, const tutti
         (void)tutti__side_pack(p->side, p->lo, p->hi, s->buffer, p->lo, packed);
 }
 
-void tutti__theirs_unpack(tutti__exchange *x, const tutti__shuffle *s, const tutti__parcel *p,
+void tutti__window_unpack(tutti__exchange *x, const tutti__shuffle *s, const tutti__parcel *p,
                           const char *packed) {
     const tutti__bytes_at stage = in_window(p->side, p->lo, s->buffer);
     count_copied(x, p->bytes, 0);

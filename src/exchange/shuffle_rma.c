@@ -134,16 +134,17 @@ static void fence_window(tutti__exchange *x, const tutti__shuffle *s, int assert
 static void fence_init(tutti__exchange *x, tutti__shuffle *s) {
     if (x->is_write) tutti__exchange_own(x, s);
     fence_window(x, s, 0);
-    for (int i = 0; i < s->mine.n; i++) {
-        tutti__parcels *l = &s->mine;
-        s->mine.v[i].at = l->used + s->mine.v[i].bytes <= x->window ? l->area + l->used : NULL;
-        if (s->mine.v[i].at) {
-            l->used += s->mine.v[i].bytes;
-            if (x->is_write) tutti__mine_pack(x, &s->mine.v[i], s->mine.v[i].at);
+    for (int i = 0; i < s->of_memory.n; i++) {
+        tutti__parcels *l = &s->of_memory;
+        s->of_memory.v[i].at =
+            l->used + s->of_memory.v[i].bytes <= x->window ? l->area + l->used : NULL;
+        if (s->of_memory.v[i].at) {
+            l->used += s->of_memory.v[i].bytes;
+            if (x->is_write) tutti__memory_pack(x, &s->of_memory.v[i], s->of_memory.v[i].at);
         } else {
-            x->moved += s->mine.v[i].bytes;
+            x->moved += s->of_memory.v[i].bytes;
         }
-        parcel_move(x, s, &s->mine.v[i], s->mine.v[i].at);
+        parcel_move(x, s, &s->of_memory.v[i], s->of_memory.v[i].at);
     }
     if (!x->is_write) tutti__exchange_own(x, s);
 }
@@ -158,9 +159,9 @@ static int fence_test(tutti__exchange *x, tutti__shuffle *s) {
 
 static void fence_wait(tutti__exchange *x, tutti__shuffle *s) {
     fence_window(x, s, MPI_MODE_NOSUCCEED);
-    for (int i = 0; i < s->mine.n && !x->is_write; i++) {
-        const tutti__parcel *p = &s->mine.v[i];
-        if (p->at) tutti__mine_unpack(x, p, p->at);
+    for (int i = 0; i < s->of_memory.n && !x->is_write; i++) {
+        const tutti__parcel *p = &s->of_memory.v[i];
+        if (p->at) tutti__memory_unpack(x, p, p->at);
     }
 }
 
@@ -194,21 +195,22 @@ static void own_window(tutti__exchange *x, tutti__shuffle *s, int type,
  * at the same time; returns the index after them. */
 static int lock_move(tutti__exchange *x, tutti__shuffle *s, int first) {
     const MPI_Win win = x->team->staging->rma_windows.win[s->index];
-    char *area = x->send ? x->send : s->mine.area; /* common area, or that of this sub-buffer */
+    char *area =
+        x->send ? x->send : s->of_memory.area; /* common area, or that of this sub-buffer */
     tutti_off used = 0;
     int next = first;
-    for (; next < s->mine.n && used + s->mine.v[next].bytes <= x->window; next++) {
-        tutti__parcel *p = &s->mine.v[next];
+    for (; next < s->of_memory.n && used + s->of_memory.v[next].bytes <= x->window; next++) {
+        tutti__parcel *p = &s->of_memory.v[next];
         p->at = area + used;
         used += p->bytes;
-        if (x->is_write) tutti__mine_pack(x, p, p->at);
+        if (x->is_write) tutti__memory_pack(x, p, p->at);
         tutti__exchange_fail_mpi(x, MPI_Win_lock(MPI_LOCK_SHARED, p->peer, 0, win), "MPI_Win_lock");
         parcel_move(x, s, p, p->at);
     }
     for (int i = first; i < next; i++) {
-        const tutti__parcel *p = &s->mine.v[i];
+        const tutti__parcel *p = &s->of_memory.v[i];
         tutti__exchange_fail_mpi(x, MPI_Win_unlock(p->peer, win), "MPI_Win_unlock");
-        if (!x->is_write) tutti__mine_unpack(x, p, p->at);
+        if (!x->is_write) tutti__memory_unpack(x, p, p->at);
     }
     return next;
 }
@@ -224,7 +226,7 @@ static int lock_test(tutti__exchange *x, tutti__shuffle *s) {
     tutti__exchange_fail_mpi(x, MPI_Test(&s->barrier, &over, MPI_STATUS_IGNORE), "MPI_Test");
     if (over) {
         if (s->phase == FIRST_BARRIER) {
-            for (int i = 0; i < s->mine.n;) i = lock_move(x, s, i);
+            for (int i = 0; i < s->of_memory.n;) i = lock_move(x, s, i);
             if (!x->is_write) own_window(x, s, MPI_LOCK_SHARED, tutti__exchange_own);
             barrier_begin(x, s, SECOND_BARRIER);
         } else {

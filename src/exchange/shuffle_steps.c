@@ -17,28 +17,28 @@
 #include "comm/wait.h"
 
 static tutti__parcels *sends_of(const tutti__exchange *x, tutti__shuffle *s) {
-    return x->is_write ? &s->mine : &s->theirs;
+    return x->is_write ? &s->of_memory : &s->of_window;
 }
 
 static tutti__parcels *receives_of(const tutti__exchange *x, tutti__shuffle *s) {
-    return x->is_write ? &s->theirs : &s->mine;
+    return x->is_write ? &s->of_window : &s->of_memory;
 }
 
 static void pack_parcel(tutti__exchange *x, const tutti__shuffle *s, const tutti__parcel *p,
                         char *to) {
     if (x->is_write)
-        tutti__mine_pack(x, p, to);
+        tutti__memory_pack(x, p, to);
     else
-        tutti__theirs_pack(x, s, p, to);
+        tutti__window_pack(x, s, p, to);
     tutti__exchange_sent(x, p->bytes);
 }
 
 static void unpack_parcel(tutti__exchange *x, const tutti__shuffle *s, const tutti__parcel *p,
                           const char *from) {
     if (x->is_write)
-        tutti__theirs_unpack(x, s, p, from);
+        tutti__window_unpack(x, s, p, from);
     else
-        tutti__mine_unpack(x, p, from);
+        tutti__memory_unpack(x, p, from);
 }
 
 /* ---- steps 1 and 2 */

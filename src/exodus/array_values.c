@@ -32,17 +32,18 @@ tutti_err tutti__values_add(tutti__values *b, const tutti__exodus_place *place, 
     if (data_out && !p->data && p->expected > 0) {
         p->data = tutti__malloc_large(p->expected * sizeof(int64_t));
         if (!p->data) return TUTTI_ERR_NOMEM;
-        p->numbers_room = p->expected;
+        p->numbers_capacity = p->expected;
     }
     if (data_out)
         TUTTI_TRY(
-            tutti__grow(&p->data, (size_t)(p->numbers + n), &p->numbers_room, sizeof(int64_t)));
+            tutti__grow(&p->data, (size_t)(p->numbers + n), &p->numbers_capacity, sizeof(int64_t)));
     const tutti_off at = place->at + first * size;
     if (n > 0 && p->n > 0 && p->at[p->n - 1] + p->length[p->n - 1] == at) {
         p->length[p->n - 1] += n * size;
     } else if (n > 0) {
-        TUTTI_TRY(tutti__grow(&p->at, (size_t)p->n + 1, &p->at_room, sizeof *p->at));
-        TUTTI_TRY(tutti__grow(&p->length, (size_t)p->n + 1, &p->length_room, sizeof *p->length));
+        TUTTI_TRY(tutti__grow(&p->at, (size_t)p->n + 1, &p->at_capacity, sizeof *p->at));
+        TUTTI_TRY(
+            tutti__grow(&p->length, (size_t)p->n + 1, &p->length_capacity, sizeof *p->length));
         p->at[p->n] = at;
         p->length[p->n++] = n * size;
     }
@@ -70,10 +71,10 @@ const double *tutti__values_reals(const tutti__values *b, tutti_type file_type) 
 
 static tutti_err make_part(tutti__values_part *p, tutti_access **access, tutti_part *out) {
     /* memory for values to be read has not been allocated yet */
-    if (!p->data || (size_t)p->numbers > p->numbers_room) {
+    if (!p->data || (size_t)p->numbers > p->numbers_capacity) {
         tutti__free(p->data);
         p->data = tutti__malloc_large(((size_t)p->numbers + 1) * sizeof(int64_t));
-        p->numbers_room = p->data ? (size_t)p->numbers + 1 : 0;
+        p->numbers_capacity = p->data ? (size_t)p->numbers + 1 : 0;
         if (!p->data) return TUTTI_ERR_NOMEM;
     }
     TUTTI_TRY(tutti_access_runs(p->n, p->at, p->length, access));

@@ -10,11 +10,11 @@
 typedef struct tutti__values_part {
     tutti_type file_type;
     tutti_count n; /* number of pieces */
-    size_t at_room, length_room;
+    size_t at_capacity, length_capacity;
     /* offset in the file and number of bytes of each piece; pieces are contiguous in memory */
     tutti_off *at, *length;
     tutti_count numbers;
-    size_t numbers_room;
+    size_t numbers_capacity;
     size_t expected; /* number of values for which memory is allocated at once */
     void *data;      /* values as int64_t or double */
 } tutti__values_part;

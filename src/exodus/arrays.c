@@ -114,7 +114,8 @@ tutti_err tutti__exodus_place_of(const tutti_exodus *x, const tutti_exodus_array
                                           "face_num_map"};
     tutti_count number = 0;
     TUTTI_CHECK((int)a->kind > TUTTI_EXODUS_GLOBAL && a->kind < TUTTI_EXODUS_KINDS, TUTTI_ERR_ARG,
-                "kind %d has no arrays", (int)a->kind);
+                "kind is %d: must be TUTTI_EXODUS_NODAL or the kind of a block, set or map",
+                (int)a->kind);
     if (a->array_kind == TUTTI_EXODUS_COORDINATES) {
         TUTTI_CHECK(a->kind == TUTTI_EXODUS_NODAL, TUTTI_ERR_ARG,
                     "only nodes have coordinates, not %ss", tutti__exodus_names_of[a->kind].word);
@@ -211,7 +212,7 @@ tutti_err tutti_exodus_array_size(const tutti_exodus *x, const tutti_exodus_arra
 typedef struct {
     tutti_type file, memory;
     char *base;
-    tutti_count n, room;
+    tutti_count n, capacity;
     tutti_off *v; /* [3 * room] offsets in the file, in memory, lengths */
 } group;
 
@@ -270,25 +271,25 @@ static tutti_err add_piece(batch *b, tutti_off at, tutti_count n, char *buf, tut
     const tutti_off memory_at = from / in_memory * in_file;
     if (g->n > 0) { /* extend the last piece if the new one follows it */
         const tutti_count k = g->n - 1;
-        tutti_off *length = &g->v[2 * g->room + k];
-        if (g->v[k] + *length == at && g->v[g->room + k] + *length == memory_at) {
+        tutti_off *length = &g->v[2 * g->capacity + k];
+        if (g->v[k] + *length == at && g->v[g->capacity + k] + *length == memory_at) {
             *length += n * in_file;
             return TUTTI_OK;
         }
     }
-    if (g->n == g->room) {
-        const tutti_count room = g->room ? 2 * g->room : 16;
-        tutti_off *v = tutti__malloc((size_t)room * 3 * sizeof *v);
+    if (g->n == g->capacity) {
+        const tutti_count capacity = g->capacity ? 2 * g->capacity : 16;
+        tutti_off *v = tutti__malloc((size_t)capacity * 3 * sizeof *v);
         if (!v) return TUTTI_ERR_NOMEM;
         for (int i = 0; i < 3 && g->n > 0; i++)
-            memcpy(v + i * room, g->v + i * g->room, (size_t)g->n * sizeof *v);
+            memcpy(v + i * capacity, g->v + i * g->capacity, (size_t)g->n * sizeof *v);
         tutti__free(g->v);
         g->v = v;
-        g->room = room;
+        g->capacity = capacity;
     }
     g->v[g->n] = at;
-    g->v[g->room + g->n] = memory_at;
-    g->v[2 * g->room + g->n++] = n * in_file;
+    g->v[g->capacity + g->n] = memory_at;
+    g->v[2 * g->capacity + g->n++] = n * in_file;
     return TUTTI_OK;
 }
 
@@ -412,7 +413,8 @@ static tutti_err describe_parts(const tutti_exodus_array *arrays, int is_write, 
         const group *g = &b->groups[i];
         tutti_access *access = NULL;
         if (g->n == 0) continue;
-        TUTTI_TRY(tutti_access_pieces(g->n, g->v, g->v + g->room, g->v + 2 * g->room, &access));
+        TUTTI_TRY(
+            tutti_access_pieces(g->n, g->v, g->v + g->capacity, g->v + 2 * g->capacity, &access));
         TUTTI_TRY(append_part(b, access, g->base, g->file, g->memory));
     }
     return TUTTI_OK;
@@ -429,7 +431,7 @@ tutti_err tutti__exodus_transfer(tutti_exodus *x, int is_write, tutti_count n,
     if (is_write) tutti__region_next_operation(x->mesh);
     if (t.local_err == TUTTI_OK) t.local_err = tutti__narrow_int(n, &t.parts_n);
     if (t.local_err == TUTTI_OK && is_write && x->mesh)
-        t.local_err = tutti__region_add_parts(x->mesh, t.parts_n, parts, &t.sums);
+        t.local_err = tutti__region_add_parts(x->mesh, t.parts_n, parts, &t.checksums);
     return tutti__transfer_run(&t, NULL);
 }
 

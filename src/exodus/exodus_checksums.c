@@ -35,7 +35,7 @@ tutti_err tutti__exodus_region_commit(tutti_exodus *x, tutti__team *team, tutti_
                                       tutti_err local_err, const tutti__commit_steps *steps,
                                       int *is_sync_failed_out) {
     tutti__commit_verdict verdict = {0};
-    tutti__sum *known = NULL;
+    tutti__checksum *known = NULL;
     tutti__step_commit c = {.team = team,
                             .file = x->file,
                             .is_durable = x->opt.level == TUTTI_DURABLE,

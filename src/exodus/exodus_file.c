@@ -134,7 +134,7 @@ static uint64_t hash_header(char *bytes, size_t n, int version) {
     const size_t word = version == 5 ? 8 : 4;
     memcpy(count, bytes + 4, word);
     memset(bytes + 4, 0, word);
-    const uint64_t hash = tutti__sum_of(bytes, n);
+    const uint64_t hash = tutti__checksum_of(bytes, n);
     memcpy(bytes + 4, count, word);
     return hash;
 }

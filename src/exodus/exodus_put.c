@@ -187,7 +187,7 @@ static tutti_err put_fields(tutti__step_operation *of, tutti_err local_err) {
                          .parts_n = b->parts_n,
                          .parts = b->parts};
     tutti__region_next_operation(x->step->region);
-    t.local_err = tutti__region_add_parts(x->step->region, b->parts_n, b->parts, &t.sums);
+    t.local_err = tutti__region_add_parts(x->step->region, b->parts_n, b->parts, &t.checksums);
     return tutti__exodus_named(x, "put", tutti__transfer_run(&t, NULL));
 }
 

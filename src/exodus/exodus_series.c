@@ -237,13 +237,13 @@ static tutti_err copy_arrays(const tutti_exodus *x, tutti_file *from, tutti_file
 
 /* On rank 0, copy the checksums of the mesh, whose bytes and offsets are the same in both files. */
 static tutti_err copy_checksums(tutti__sidecar *from, tutti__sidecar *to) {
-    uint64_t *sums = NULL;
+    uint64_t *checksums = NULL;
     tutti_count n = 0;
     if (!from || !to) return TUTTI_OK;
-    tutti_err err = tutti__sidecar_sums(from, 0, &sums, &n);
+    tutti_err err = tutti__sidecar_sums(from, 0, &checksums, &n);
     if (err == TUTTI_ERR_NOT_FOUND) return TUTTI_OK;
-    if (err == TUTTI_OK) err = tutti__sidecar_add_sums(to, 0, n, sums);
-    tutti__free(sums);
+    if (err == TUTTI_OK) err = tutti__sidecar_add_sums(to, 0, n, checksums);
+    tutti__free(checksums);
     return err;
 }
 

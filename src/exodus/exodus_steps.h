@@ -74,7 +74,7 @@ void tutti__step_batch_free(tutti__step_batch *b);
 tutti_part tutti__step_part(const tutti_access *access, void *buf, tutti_type file,
                             tutti_type memory);
 
-/* ---- puts and gets, blocking or started */
+/* ---- writes and reads, blocking or started */
 
 typedef struct tutti__exodus_operation {
     tutti__step_operation of; /* must be first */

@@ -16,10 +16,10 @@ static const struct {
 
 char *tutti__series_path(const char *first, int number, tutti__series_naming naming) {
     if (number == 1) return tutti__strdup(first);
-    const size_t room = strlen(first) + 24;
-    char *path = tutti__malloc(room);
+    const size_t capacity = strlen(first) + 24;
+    char *path = tutti__malloc(capacity);
     if (path)
-        snprintf(path, room, "%s%s%0*d", first, NAMINGS[naming].mark, NAMINGS[naming].digits,
+        snprintf(path, capacity, "%s%s%0*d", first, NAMINGS[naming].mark, NAMINGS[naming].digits,
                  number);
     return path;
 }

@@ -174,7 +174,7 @@ static tutti_err open_existing(tutti__sidecar *s, const tutti__sidecar_options *
 }
 
 tutti_err tutti__sidecar_open(const char *file, const tutti__sidecar_options *opt, char *warning,
-                              size_t room, tutti__sidecar **out) {
+                              size_t capacity, tutti__sidecar **out) {
     tutti__sidecar *s = NULL;
     struct stat st;
     warning[0] = 0;
@@ -182,14 +182,14 @@ tutti_err tutti__sidecar_open(const char *file, const tutti__sidecar_options *op
     TUTTI_TRY(create_sidecar_object(file, opt, &s));
     tutti_err err = TUTTI_OK;
     if (lstat(s->sql.path, &st) != 0) {
-        snprintf(warning, room, "'%.200s' is missing: the file has no checksums", s->sql.path);
+        snprintf(warning, capacity, "'%.200s' is missing: the file has no checksums", s->sql.path);
     } else if (!S_ISREG(st.st_mode)) {
-        snprintf(warning, room, "'%.200s' is not a regular file: the file has no checksums",
+        snprintf(warning, capacity, "'%.200s' is not a regular file: the file has no checksums",
                  s->sql.path);
     } else {
         err = open_existing(s, opt);
         if (err != TUTTI_OK && err != TUTTI_ERR_STATE && err != TUTTI_ERR_NOMEM) {
-            snprintf(warning, room, "'%.120s' is not used: %.100s", s->sql.path,
+            snprintf(warning, capacity, "'%.120s' is not used: %.100s", s->sql.path,
                      tutti_last_error()->text);
             err = TUTTI_OK;
         }
@@ -214,11 +214,11 @@ static tutti_err run_statement(tutti__sidecar *s, sqlite3_stmt *q) {
 }
 
 tutti_err tutti__sidecar_add_sums(tutti__sidecar *s, tutti_count step, tutti_count n,
-                                  const uint64_t *sums) {
+                                  const uint64_t *checksums) {
     sqlite3_stmt *q = NULL;
     uint64_t *le = tutti__malloc((size_t)n * sizeof *le);
     if (!le) return TUTTI_ERR_NOMEM;
-    for (tutti_count i = 0; i < n; i++) le[i] = htole64(sums[i]);
+    for (tutti_count i = 0; i < n; i++) le[i] = htole64(checksums[i]);
     tutti_err err = tutti__sql_prepare(&s->sql, "INSERT OR REPLACE INTO sums VALUES(?, ?, ?)", &q);
     if (err == TUTTI_OK) {
         sqlite3_bind_int64(q, 1, step);
@@ -242,18 +242,18 @@ tutti_err tutti__sidecar_sums(tutti__sidecar *s, tutti_count step, uint64_t **ou
                                (long long)step);
     if (err == TUTTI_OK) {
         const int64_t n = sqlite3_column_int64(q, 0), bytes = sqlite3_column_bytes(q, 1);
-        uint64_t *sums = NULL;
+        uint64_t *checksums = NULL;
         if (n < 0 || bytes % 8 != 0 || n != bytes / 8)
             err = tutti__error_set(
                 TUTTI_ERR_FORMAT, 0, -1,
                 "step %lld has %lld checksums in %lld bytes: must have 8 bytes each",
                 (long long)step, (long long)n, (long long)bytes);
-        else if (!(sums = tutti__malloc((size_t)bytes)))
+        else if (!(checksums = tutti__malloc((size_t)bytes)))
             err = TUTTI_ERR_NOMEM;
         if (err == TUTTI_OK) {
-            if (bytes > 0) memcpy(sums, sqlite3_column_blob(q, 1), (size_t)bytes);
-            for (int64_t i = 0; i < n; i++) sums[i] = le64toh(sums[i]);
-            *out = sums;
+            if (bytes > 0) memcpy(checksums, sqlite3_column_blob(q, 1), (size_t)bytes);
+            for (int64_t i = 0; i < n; i++) checksums[i] = le64toh(checksums[i]);
+            *out = checksums;
             *n_out = n;
         }
     }

@@ -24,7 +24,7 @@ tutti_err tutti__sidecar_make(const char *file, const tutti__sidecar_options *op
  * set; *out is then NULL for readers and a new sidecar for writers.
  * @return TUTTI_ERR_STATE if another program is writing it */
 tutti_err tutti__sidecar_open(const char *file, const tutti__sidecar_options *opt, char *warning,
-                              size_t room, tutti__sidecar **out) TUTTI_MUST_USE;
+                              size_t capacity, tutti__sidecar **out) TUTTI_MUST_USE;
 void tutti__sidecar_close(tutti__sidecar **s);
 void tutti__sidecar_remove(const char *file);
 
@@ -33,7 +33,7 @@ void tutti__sidecar_remove(const char *file);
 int tutti__sidecar_has_record_blocks(const tutti__sidecar *s);
 /* Store the checksums of the blocks of a step (0: the mesh); existing checksums are replaced. */
 tutti_err tutti__sidecar_add_sums(tutti__sidecar *s, tutti_count step, tutti_count n,
-                                  const uint64_t *sums) TUTTI_MUST_USE;
+                                  const uint64_t *checksums) TUTTI_MUST_USE;
 /* Read the checksums of a step; the caller frees *out.
  * @return TUTTI_ERR_NOT_FOUND if none exist */
 tutti_err tutti__sidecar_sums(tutti__sidecar *s, tutti_count step, uint64_t **out,

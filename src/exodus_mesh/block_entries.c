@@ -63,21 +63,22 @@ static tutti_err integers_check(const tutti__exodus_place *at, tutti_exodus_kind
 static tutti_err counts_read(tutti_exodus *x, tutti_exodus_kind kind, lists *l) {
     const tutti__exodus_table *table = &x->model.of[kind];
     tutti__values b = {.n = 0};
-    tutti_err mine = TUTTI_OK;
+    tutti_err local_err = TUTTI_OK;
     tutti_count lo, hi, index = 0;
     tutti__exodus_place at;
-    for (tutti_count c = 0; c < l->blocks && mine == TUTTI_OK; c++) {
+    for (tutti_count c = 0; c < l->blocks && local_err == TUTTI_OK; c++) {
         slice_of(l, c, &lo, &hi);
         if (lo >= hi) continue;
         const tutti_exodus_array a = {
             .array_kind = TUTTI_EXODUS_COUNTS, .kind = kind, .id = table->row[c].id};
-        mine = tutti__exodus_place_of(x, &a, &at);
-        if (mine == TUTTI_OK) mine = integers_check(&at, kind, table->row[c].id);
-        if (mine == TUTTI_OK) mine = tutti__values_add(&b, &at, lo, hi - lo, &index, NULL);
-        for (tutti_count i = lo; i < hi && mine == TUTTI_OK; i++)
+        local_err = tutti__exodus_place_of(x, &a, &at);
+        if (local_err == TUTTI_OK) local_err = integers_check(&at, kind, table->row[c].id);
+        if (local_err == TUTTI_OK)
+            local_err = tutti__values_add(&b, &at, lo, hi - lo, &index, NULL);
+        for (tutti_count i = lo; i < hi && local_err == TUTTI_OK; i++)
             l->own[l->start[c] + i - l->first] = (extent){(tutti_count)at.type, index + i - lo};
     }
-    tutti_err err = tutti__values_move(x, &b, 0, 0, NULL, mine);
+    tutti_err err = tutti__values_move(x, &b, 0, 0, NULL, local_err);
     for (tutti_count i = 0; i < l->n && err == TUTTI_OK; i++)
         l->own[i].n = tutti__values_ints(&b, (tutti_type)l->own[i].at)[l->own[i].n];
     tutti__values_free(&b);
@@ -107,7 +108,7 @@ static tutti_err counts_sum(tutti_exodus *x, tutti_exodus_kind kind, lists *l) {
             else
                 sum[c] += n;
         }
-    err = tutti__sums_before(x->team, err, l->blocks, sum, before);
+    err = tutti__checksums_before(x->team, err, l->blocks, sum, before);
     for (tutti_count c = 0; c < l->blocks && err == TUTTI_OK; c++) {
         if (l->start[c + 1] > l->start[c] && sum[c] != table->row[c].list_length)
             err = tutti__error_set(

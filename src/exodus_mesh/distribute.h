@@ -41,9 +41,9 @@ typedef struct tutti__local_elements {
     unsigned char *halo;   /* [n] 1: the element belongs to another rank */
 } tutti__local_elements;
 tutti_err tutti__distribution_check(const tutti_exodus *x,
-                                    const tutti_exodus_distribution *deal) TUTTI_MUST_USE;
+                                    const tutti_exodus_distribution *spec) TUTTI_MUST_USE;
 /* Distribute the elements of the file.   Collective. */
-tutti_err tutti__distribute_elements(tutti_exodus *x, const tutti_exodus_distribution *deal,
+tutti_err tutti__distribute_elements(tutti_exodus *x, const tutti_exodus_distribution *spec,
                                      tutti_err local_err,
                                      tutti__local_elements *out) TUTTI_MUST_USE;
 

@@ -14,7 +14,7 @@
 /* Elements of the share of this rank. */
 typedef struct {
     tutti_exodus *x;
-    const tutti_exodus_distribution *deal;
+    const tutti_exodus_distribution *spec;
     tutti_count all, first, n;
     int *rank; /* [n] rank of each element */
     /* the elements with their nodes; `start` is NULL before they are read */
@@ -22,25 +22,25 @@ typedef struct {
     tutti__incidence nodes; /* elements of each node in this rank's share of nodes */
 } distribution;
 
-tutti_err tutti__distribution_check(const tutti_exodus *x, const tutti_exodus_distribution *deal) {
+tutti_err tutti__distribution_check(const tutti_exodus *x, const tutti_exodus_distribution *spec) {
     const tutti_count all = x->model.p.elements;
-    TUTTI_CHECK((int)deal->partitioner >= TUTTI_EXODUS_BY_ORDER &&
-                    (int)deal->partitioner <= TUTTI_EXODUS_ON_ROOT,
-                TUTTI_ERR_ARG, "unknown partitioner %d", (int)deal->partitioner);
-    TUTTI_CHECK(deal->halo >= 0, TUTTI_ERR_ARG, "halo is %d: number of ghost layers must be >= 0",
-                deal->halo);
-    TUTTI_CHECK_RESERVED(deal, "the distribution");
-    if (deal->partitioner != TUTTI_EXODUS_BY_LIST) return TUTTI_OK;
-    TUTTI_CHECK(deal->n >= 0 && deal->first >= 0 && deal->first <= all &&
-                    deal->n <= all - deal->first,
+    TUTTI_CHECK((int)spec->partitioner >= TUTTI_EXODUS_BY_ORDER &&
+                    (int)spec->partitioner <= TUTTI_EXODUS_ON_ROOT,
+                TUTTI_ERR_ARG, "unknown partitioner %d", (int)spec->partitioner);
+    TUTTI_CHECK(spec->halo >= 0, TUTTI_ERR_ARG, "halo is %d: number of ghost layers must be >= 0",
+                spec->halo);
+    TUTTI_CHECK_RESERVED(spec, "the distribution");
+    if (spec->partitioner != TUTTI_EXODUS_BY_LIST) return TUTTI_OK;
+    TUTTI_CHECK(spec->n >= 0 && spec->first >= 0 && spec->first <= all &&
+                    spec->n <= all - spec->first,
                 TUTTI_ERR_ARG, "first is %lld and n is %lld: the file has %lld elements",
-                (long long)deal->first, (long long)deal->n, (long long)all);
-    TUTTI_CHECK(deal->rank || deal->n == 0, TUTTI_ERR_ARG, "field rank is NULL, but n is %lld",
-                (long long)deal->n);
-    for (tutti_count i = 0; i < deal->n; i++)
-        TUTTI_CHECK(deal->rank[i] >= 0 && deal->rank[i] < x->team->size, TUTTI_ERR_ARG,
+                (long long)spec->first, (long long)spec->n, (long long)all);
+    TUTTI_CHECK(spec->rank || spec->n == 0, TUTTI_ERR_ARG, "field rank is NULL, but n is %lld",
+                (long long)spec->n);
+    for (tutti_count i = 0; i < spec->n; i++)
+        TUTTI_CHECK(spec->rank[i] >= 0 && spec->rank[i] < x->team->size, TUTTI_ERR_ARG,
                     "element %lld is assigned to rank %d: must be 0 to %d",
-                    (long long)(deal->first + i), deal->rank[i], x->team->size - 1);
+                    (long long)(spec->first + i), spec->rank[i], x->team->size - 1);
     return TUTTI_OK;
 }
 
@@ -76,20 +76,20 @@ static tutti_err nodes_need(distribution *d) {
 
 /* Read the coordinates of n nodes, whose positions ascend, into [3 n] values. */
 static tutti_err coordinates_read(tutti_exodus *x, tutti_count n, const tutti_count *node,
-                                  tutti_err mine, double *out) {
+                                  tutti_err local_err, double *out) {
     tutti__values b = {.n = 0};
     tutti_count index[3] = {0};
     tutti_type type[3] = {0};
-    for (int k = 0; k < x->model.p.dims && n > 0 && mine == TUTTI_OK; k++) {
+    for (int k = 0; k < x->model.p.dims && n > 0 && local_err == TUTTI_OK; k++) {
         const tutti_exodus_array a = {
             .array_kind = TUTTI_EXODUS_COORDINATES, .kind = TUTTI_EXODUS_NODAL, .component = k};
         tutti__exodus_place at;
-        mine = tutti__exodus_place_of(x, &a, &at);
+        local_err = tutti__exodus_place_of(x, &a, &at);
         type[k] = at.type;
-        for (tutti_count i = 0; i < n && mine == TUTTI_OK; i++)
-            mine = tutti__values_add(&b, &at, node[i], 1, i == 0 ? &index[k] : NULL, NULL);
+        for (tutti_count i = 0; i < n && local_err == TUTTI_OK; i++)
+            local_err = tutti__values_add(&b, &at, node[i], 1, i == 0 ? &index[k] : NULL, NULL);
     }
-    const tutti_err err = tutti__values_move(x, &b, 0, 0, NULL, mine);
+    const tutti_err err = tutti__values_move(x, &b, 0, 0, NULL, local_err);
     TUTTI_ASSERT(out || err != TUTTI_OK);
     for (int k = 0; k < x->model.p.dims && n > 0 && err == TUTTI_OK; k++) {
         const double *from = tutti__values_reals(&b, type[k]) + index[k];
@@ -103,13 +103,13 @@ static tutti_err coordinates_read(tutti_exodus *x, tutti_count n, const tutti_co
 static tutti_err find_centres(distribution *d, double **out) {
     tutti_count n = 0, *node = NULL;
     double *x = NULL, *v = NULL;
-    tutti_err mine = tutti__entries_targets(&d->elements, &n, &node);
-    if (mine == TUTTI_OK) {
+    tutti_err local_err = tutti__entries_targets(&d->elements, &n, &node);
+    if (local_err == TUTTI_OK) {
         x = tutti__calloc(3 * (size_t)n + 1, sizeof *x);
         v = tutti__calloc(3 * (size_t)d->n + 1, sizeof *v);
-        if (!x || !v) mine = TUTTI_ERR_NOMEM;
+        if (!x || !v) local_err = TUTTI_ERR_NOMEM;
     }
-    const tutti_err err = coordinates_read(d->x, n, node, mine, x);
+    const tutti_err err = coordinates_read(d->x, n, node, local_err, x);
     TUTTI_ASSERT((x && v) || err != TUTTI_OK);
     for (tutti_count i = 0; i < d->n && err == TUTTI_OK; i++) {
         const tutti_count first = d->elements.start[i], end = d->elements.start[i + 1];
@@ -157,7 +157,7 @@ static tutti_count neighbours_of(const distribution *d, tutti_count i, const tut
 static tutti_err graph_fill(const distribution *d, const tutti__entries *with, tutti__graph *g) {
     const tutti_count common = tutti__max(d->x->model.p.dims, 1);
     tutti_count most = 0, at = 0;
-    size_t room = 0;
+    size_t capacity = 0;
     g->nodes = d->n;
     g->start = tutti__calloc((size_t)d->n + 1, sizeof *g->start);
     if (!g->start) return TUTTI_ERR_NOMEM;
@@ -174,7 +174,7 @@ static tutti_err graph_fill(const distribution *d, const tutti__entries *with, t
     tutti_err err = v ? TUTTI_OK : TUTTI_ERR_NOMEM;
     for (tutti_count i = 0; i < d->n && err == TUTTI_OK; i++) {
         const tutti_count n = neighbours_of(d, i, with, common, v);
-        err = tutti__grow(&g->to, (size_t)(at + n), &room, sizeof *g->to);
+        err = tutti__grow(&g->to, (size_t)(at + n), &capacity, sizeof *g->to);
         TUTTI_ASSERT(g->to || n == 0 || err != TUTTI_OK);
         if (err == TUTTI_OK && n > 0) memcpy(g->to + at, v, (size_t)n * sizeof *v);
         g->start[i + 1] = at += n;
@@ -187,8 +187,8 @@ static tutti_err graph_make(distribution *d, tutti__graph *g) {
     tutti_count n = 0, *node = NULL;
     tutti__entries with = {.n = 0};
     TUTTI_TRY(nodes_need(d));
-    const tutti_err mine = tutti__entries_targets(&d->elements, &n, &node);
-    tutti_err err = tutti__incidence_fetch(d->x->team, mine, &d->nodes, n, node, &with);
+    const tutti_err local_err = tutti__entries_targets(&d->elements, &n, &node);
+    tutti_err err = tutti__incidence_fetch(d->x->team, local_err, &d->nodes, n, node, &with);
     if (err == TUTTI_OK) err = tutti__team_agree(d->x->team, graph_fill(d, &with, g));
     tutti__entries_free(&with);
     tutti__free(node);
@@ -220,34 +220,34 @@ static tutti_err by_partition(distribution *d, int metis) {
 
 /* Send the ranks of elements, as passed by all ranks, to the shares of these elements. */
 static tutti_err by_list(distribution *d) {
-    const tutti_exodus_distribution *deal = d->deal;
+    const tutti_exodus_distribution *spec = d->spec;
     tutti__incidence given = {.n = 0};
-    tutti__pair *pairs = tutti__malloc((size_t)(deal->n + 1) * sizeof *pairs);
-    tutti_count given_n = deal->n;
-    tutti_err mine = pairs ? TUTTI_OK : TUTTI_ERR_NOMEM;
-    for (tutti_count i = 0; i < deal->n && pairs; i++)
-        pairs[i] = (tutti__pair){deal->first + i, deal->rank[i]};
+    tutti__pair *pairs = tutti__malloc((size_t)(spec->n + 1) * sizeof *pairs);
+    tutti_count given_n = spec->n;
+    tutti_err local_err = pairs ? TUTTI_OK : TUTTI_ERR_NOMEM;
+    for (tutti_count i = 0; i < spec->n && pairs; i++)
+        pairs[i] = (tutti__pair){spec->first + i, spec->rank[i]};
     tutti_err err =
-        tutti__team_reduce(d->x->team, mine, 1, &(tutti__reduction){TUTTI__SUM, &given_n});
+        tutti__team_reduce(d->x->team, local_err, 1, &(tutti__reduction){TUTTI__SUM, &given_n});
     if (err == TUTTI_OK && given_n != d->all)
         err =
             tutti__error_set(TUTTI_ERR_ARG, 0, -1,
                              "ranks of %lld elements are specified, but the file has %lld elements",
                              (long long)given_n, (long long)d->all);
     if (err == TUTTI_OK)
-        err = tutti__incidence_make(d->x->team, TUTTI_OK, &(tutti__pairs){d->all, deal->n, pairs},
+        err = tutti__incidence_make(d->x->team, TUTTI_OK, &(tutti__pairs){d->all, spec->n, pairs},
                                     &given);
-    mine = TUTTI_OK;
-    for (tutti_count i = 0; i < d->n && err == TUTTI_OK && mine == TUTTI_OK; i++) {
+    local_err = TUTTI_OK;
+    for (tutti_count i = 0; i < d->n && err == TUTTI_OK && local_err == TUTTI_OK; i++) {
         const tutti_count n = given.start[i + 1] - given.start[i];
         if (n == 1)
             d->rank[i] = (int)given.with[given.start[i]];
         else
-            mine = tutti__error_set(TUTTI_ERR_ARG, 0, -1,
-                                    "element %lld is assigned to %lld ranks: must be 1",
-                                    (long long)(d->first + i), (long long)n);
+            local_err = tutti__error_set(TUTTI_ERR_ARG, 0, -1,
+                                         "element %lld is assigned to %lld ranks: must be 1",
+                                         (long long)(d->first + i), (long long)n);
     }
-    if (err == TUTTI_OK) err = tutti__team_agree(d->x->team, mine);
+    if (err == TUTTI_OK) err = tutti__team_agree(d->x->team, local_err);
     tutti__incidence_free(&given);
     tutti__free(pairs);
     return err;
@@ -293,19 +293,19 @@ static tutti_err add_layer(distribution *d, tutti__local_elements *e, tutti_coun
         tutti__entries_read(d->x, TUTTI_EXODUS_ELEMENT_BLOCK, *n, *news, TUTTI_OK, &last);
     err = tutti__team_agree(d->x->team, tutti__entries_to_nodes(d->x, err, &last));
     if (err == TUTTI_OK) {
-        const tutti_err mine = tutti__entries_targets(&last, &nodes_n, &nodes);
-        err = tutti__incidence_fetch(d->x->team, mine, &d->nodes, nodes_n, nodes, &with);
+        const tutti_err local_err = tutti__entries_targets(&last, &nodes_n, &nodes);
+        err = tutti__incidence_fetch(d->x->team, local_err, &d->nodes, nodes_n, nodes, &with);
     }
     if (err == TUTTI_OK) {
-        tutti_err mine = tutti__entries_targets(&with, &more_n, &more);
+        tutti_err local_err = tutti__entries_targets(&with, &more_n, &more);
         tutti_count *fresh =
-            mine == TUTTI_OK ? tutti__malloc((size_t)(more_n + 1) * sizeof *fresh) : NULL;
-        if (mine == TUTTI_OK && !fresh) mine = TUTTI_ERR_NOMEM;
-        if (mine == TUTTI_OK) mine = elements_add(e, more_n, more, n, fresh);
+            local_err == TUTTI_OK ? tutti__malloc((size_t)(more_n + 1) * sizeof *fresh) : NULL;
+        if (local_err == TUTTI_OK && !fresh) local_err = TUTTI_ERR_NOMEM;
+        if (local_err == TUTTI_OK) local_err = elements_add(e, more_n, more, n, fresh);
         tutti__free(*news);
         *news = fresh;
-        *most_out = mine == TUTTI_OK ? *n : 0;
-        err = tutti__team_max(d->x->team, mine, most_out);
+        *most_out = local_err == TUTTI_OK ? *n : 0;
+        err = tutti__team_max(d->x->team, local_err, most_out);
     }
     tutti__entries_free(&last);
     tutti__entries_free(&with);
@@ -322,7 +322,7 @@ static tutti_err halo_add(distribution *d, tutti__local_elements *e) {
     TUTTI_ASSERT(news || err != TUTTI_OK);
     if (err == TUTTI_OK && n > 0) memcpy(news, e->position, (size_t)n * sizeof *news);
     tutti_count most = 1;
-    for (int i = 0; i < d->deal->halo && most > 0 && err == TUTTI_OK; i++)
+    for (int i = 0; i < d->spec->halo && most > 0 && err == TUTTI_OK; i++)
         err = add_layer(d, e, &n, &news, &most);
     tutti__free(news);
     return err;
@@ -345,7 +345,7 @@ static tutti_err assign_and_send(distribution *d, tutti_err local_err, tutti__lo
     d->rank = tutti__malloc((size_t)(d->n + 1) * sizeof *d->rank);
     if (local_err == TUTTI_OK && !d->rank) local_err = TUTTI_ERR_NOMEM;
     tutti_err err = tutti__team_agree(d->x->team, local_err);
-    const tutti_exodus_partitioner method = d->deal->partitioner;
+    const tutti_exodus_partitioner method = d->spec->partitioner;
     for (tutti_count i = 0; i < d->n && err == TUTTI_OK; i++) d->rank[i] = d->x->team->rank;
     if (err == TUTTI_OK && d->all > 0)
         err = method == TUTTI_EXODUS_BY_LIST ? by_list(d)
@@ -357,21 +357,21 @@ static tutti_err assign_and_send(distribution *d, tutti_err local_err, tutti__lo
     return err;
 }
 
-tutti_err tutti__distribute_elements(tutti_exodus *x, const tutti_exodus_distribution *deal,
+tutti_err tutti__distribute_elements(tutti_exodus *x, const tutti_exodus_distribution *spec,
                                      tutti_err local_err, tutti__local_elements *out) {
     const tutti__team *t = x->team;
-    distribution d = {.x = x, .deal = deal, .all = x->model.p.elements};
-    const int on_root = deal->partitioner == TUTTI_EXODUS_ON_ROOT;
+    distribution d = {.x = x, .spec = spec, .all = x->model.p.elements};
+    const int on_root = spec->partitioner == TUTTI_EXODUS_ON_ROOT;
     d.first = tutti_size_share(d.all, t->size, t->rank);
     d.n = tutti_size_share(d.all, t->size, t->rank + 1) - d.first;
-    if (deal->partitioner != TUTTI_EXODUS_BY_ORDER && !on_root)
+    if (spec->partitioner != TUTTI_EXODUS_BY_ORDER && !on_root)
         local_err = assign_and_send(&d, local_err, out);
     else if (local_err == TUTTI_OK)
         local_err = on_root ? elements_in_order(0, t->rank == 0 ? d.all : 0, out)
                             : elements_in_order(d.first, d.n, out);
     if (local_err == TUTTI_OK && !(out->halo = tutti__calloc((size_t)out->n + 1, 1)))
         local_err = TUTTI_ERR_NOMEM;
-    if (deal->halo > 0 && d.all > 0 && t->size > 1) {
+    if (spec->halo > 0 && d.all > 0 && t->size > 1) {
         local_err = tutti__team_agree(x->team, local_err);
         if (local_err == TUTTI_OK) local_err = halo_add(&d, out);
     }

@@ -129,7 +129,7 @@ static tutti_err side_factors(slicing *s, tutti_err err) {
             tutti__side_nodes_of(&s->x->model, &blocks->row[b], INT64_MAX, s->member[i].side), 0);
         sum[tutti__interval_of(s->starts, sets, s->first + i)] += s->member[i].weight;
     }
-    err = tutti__sums_before(s->x->team, err, sets, sum, before);
+    err = tutti__checksums_before(s->x->team, err, sets, sum, before);
     if (err == TUTTI_OK) warn_of_factors(s, sum);
     for (tutti_count i = 0; i < s->n && err == TUTTI_OK; i++) {
         const tutti_count c = tutti__interval_of(s->starts, sets, s->first + i);

@@ -140,7 +140,7 @@ static tutti_err find_referred(const tutti__read_state *g, tutti_exodus_kind kin
 
 static tutti_err blocks_get(tutti__read_state *g, tutti_exodus_kind kind, tutti_err local_err) {
     tutti__read_class *h = &g->of[kind];
-    h->items.on_root = g->deal->partitioner == TUTTI_EXODUS_ON_ROOT;
+    h->items.on_root = g->spec->partitioner == TUTTI_EXODUS_ON_ROOT;
     if (local_err == TUTTI_OK) local_err = find_referred(g, kind, &h->items.n, &h->items.items);
     if (h->items.all == 0) { /* the file has no such entries */
         h->items.halo = tutti__calloc(1, 1);
@@ -200,7 +200,7 @@ static tutti_err nodes_halo(tutti__read_state *g) {
     const tutti__read_class *e = &g->of[TUTTI_EXODUS_ELEMENT_BLOCK];
     h->items.halo = tutti__calloc((size_t)h->items.n + 1, 1);
     if (!h->items.halo) return TUTTI_ERR_NOMEM;
-    if (g->deal->halo == 0) return TUTTI_OK;
+    if (g->spec->halo == 0) return TUTTI_OK;
     TUTTI_TRY(tutti__position_index_make(h->items.n, h->items.items, &h->index));
     for (int halo = 1; halo >= 0; halo--)
         for (tutti_count c = 0; c < e->entities; c++)
@@ -212,7 +212,7 @@ static tutti_err nodes_halo(tutti__read_state *g) {
 
 static tutti_err nodes_get(tutti__read_state *g, tutti_err local_err) {
     tutti__read_class *h = &g->of[TUTTI_EXODUS_NODAL];
-    h->items.on_root = g->deal->partitioner == TUTTI_EXODUS_ON_ROOT;
+    h->items.on_root = g->spec->partitioner == TUTTI_EXODUS_ON_ROOT;
     if (local_err == TUTTI_OK) local_err = nodes_collect(g);
     if (local_err == TUTTI_OK) local_err = nodes_halo(g);
     tutti__position_index_free(&h->index);
@@ -260,7 +260,7 @@ static tutti_err get_mesh(tutti__read_state *g) {
             local_err = TUTTI_ERR_NOMEM;
     tutti__read_class *h = &g->of[TUTTI_EXODUS_ELEMENT_BLOCK];
     tutti__local_elements e = {.n = 0};
-    local_err = tutti__distribute_elements(g->x, g->deal, local_err, &e);
+    local_err = tutti__distribute_elements(g->x, g->spec, local_err, &e);
     h->items.n = e.n;
     h->items.items = e.position;
     h->items.halo = e.halo;
@@ -283,20 +283,20 @@ static tutti_err get_mesh(tutti__read_state *g) {
     return tutti__team_agree(g->x->team, local_err);
 }
 
-tutti_err tutti_exodus_get_mesh(tutti_exodus *x, const tutti_exodus_distribution *deal,
+tutti_err tutti_exodus_get_mesh(tutti_exodus *x, const tutti_exodus_distribution *spec,
                                 const tutti_exodus_mesh **mesh_out) {
     TUTTI_KEEP_ERRNO;
     TUTTI_TRY(tutti__exodus_enter(x));
-    tutti__read_state g = {.x = x, .deal = deal};
+    tutti__read_state g = {.x = x, .spec = spec};
     tutti_err err = TUTTI_OK;
-    if (!deal || !mesh_out)
+    if (!spec || !mesh_out)
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument %s is NULL",
-                               deal ? "mesh_out" : "distribution");
+                               spec ? "mesh_out" : "distribution");
     if (err == TUTTI_OK && x->defining)
         err = tutti__error_set(TUTTI_ERR_STATE, 0, -1,
                                "the file has no mesh: call tutti_exodus_put_mesh first");
-    if (err == TUTTI_OK) err = tutti__distribution_check(x, deal);
-    const int same[] = {deal ? (int)deal->partitioner : 0, deal ? deal->halo : 0};
+    if (err == TUTTI_OK) err = tutti__distribution_check(x, spec);
+    const int same[] = {spec ? (int)spec->partitioner : 0, spec ? spec->halo : 0};
     TUTTI_TRY(
         tutti__exodus_call(x, "get_mesh", tutti__hash(TUTTI__HASH_START, same, sizeof same), err));
     err = get_mesh(&g);

@@ -41,10 +41,10 @@ static int is_gathered(const tutti__team *t, const tutti__ids_round *r) {
 /* Return the address of a vector: of this rank (all ranks if gathered); of the total; of the sum
  * over lower ranks. */
 static int64_t *vector_own(const tutti__team *t, const tutti__ids_round *r) {
-    return r->sums + (is_gathered(t, r) ? t->rank * vector_words(r) : 0);
+    return r->checksums + (is_gathered(t, r) ? t->rank * vector_words(r) : 0);
 }
 static int64_t *vector_total(const tutti__team *t, const tutti__ids_round *r) {
-    return r->sums + (is_gathered(t, r) ? t->size : 1) * vector_words(r);
+    return r->checksums + (is_gathered(t, r) ? t->size : 1) * vector_words(r);
 }
 static int64_t *vector_before(const tutti__team *t, const tutti__ids_round *r) {
     return vector_total(t, r) + vector_words(r);
@@ -57,17 +57,17 @@ tutti_err tutti__ids_round_make(tutti__team *t, tutti_count entities, tutti_coun
     TUTTI_CHECK(vector_words(&r) <= INT32_MAX, TUTTI_ERR_OVERFLOW,
                 "mesh has %lld blocks and sets: at most %lld are supported", (long long)entities,
                 (long long)(INT32_MAX - VECTOR_EXTRA - also) / 4);
-    r.sums = tutti__calloc(((is_gathered(t, &r) ? p : 1) + 2) * words, sizeof *r.sums);
-    r.also_sums = tutti__calloc((size_t)also + 1, sizeof *r.also_sums);
+    r.checksums = tutti__calloc(((is_gathered(t, &r) ? p : 1) + 2) * words, sizeof *r.checksums);
+    r.also_checksums = tutti__calloc((size_t)also + 1, sizeof *r.also_checksums);
     const tutti_err err = tutti__splitting_make(t, 0, TUTTI__IDS_CLASSES, &r.splitting);
     *out = r;
-    return err == TUTTI_OK && r.sums && r.also_sums ? TUTTI_OK : TUTTI_ERR_NOMEM;
+    return err == TUTTI_OK && r.checksums && r.also_checksums ? TUTTI_OK : TUTTI_ERR_NOMEM;
 }
 
 void tutti__ids_round_free(tutti__ids_round *r) {
     tutti__splitting_free(&r->splitting);
-    tutti__free(r->sums);
-    tutti__free(r->also_sums);
+    tutti__free(r->checksums);
+    tutti__free(r->also_checksums);
     *r = (tutti__ids_round){.entities = 0};
 }
 
@@ -86,7 +86,7 @@ typedef struct {
     int n;
     const tutti__ids *ids;
     tutti_count first_entity[TUTTI__IDS_CLASSES + 1];
-    tutti_count runs_n, room;
+    tutti_count runs_n, capacity;
     own_run *run;            /* [runs_n] sorted by rank, then by number */
     tutti__splitters ranges; /* ranges of the numbers of this rank */
     int partners;            /* number of ranks with these ranges */
@@ -211,12 +211,12 @@ static tutti_err entity_runs(ordering *o, int k, tutti_count c) {
             if (f->sorted[end].number != number + end - j || f->sorted[end].number >= most ||
                 (f->weight && f->weight[f->sorted[end].index] != weight))
                 break;
-        if (o->runs_n == o->room) {
-            const tutti_count room = 2 * o->room + 256;
-            own_run *v = tutti__realloc(o->run, (size_t)room * sizeof *v);
+        if (o->runs_n == o->capacity) {
+            const tutti_count capacity = 2 * o->capacity + 256;
+            own_run *v = tutti__realloc(o->run, (size_t)capacity * sizeof *v);
             if (!v) return TUTTI_ERR_NOMEM;
             o->run = v;
-            o->room = room;
+            o->capacity = capacity;
         }
         o->run[o->runs_n++] =
             (own_run){{number, end - j, o->first_entity[k] + c, weight}, j, k, s->start[at].rank};
@@ -291,7 +291,7 @@ static void vector_fill(const ordering *o, const int *implicit, tutti_err local_
     if (local_err != TUTTI_OK) return;
     memcpy(v, o->range.count, 4 * (size_t)n * sizeof *v);
     v[4 * n + VECTOR_CHECKED] = o->range.checked;
-    memcpy(v + 4 * n + VECTOR_EXTRA, o->round->also_sums, (size_t)o->round->also * sizeof *v);
+    memcpy(v + 4 * n + VECTOR_EXTRA, o->round->also_checksums, (size_t)o->round->also * sizeof *v);
     for (int k = 0; k < o->n; k++) {
         const tutti__entity_class *f = o->ids[k].class;
         for (tutti_count c = 0; c < f->entities && implicit[k]; c++) {
@@ -331,15 +331,15 @@ static tutti_err vectors_exchange(const ordering *o, const int *implicit, tutti_
     vector_fill(o, implicit, local_err, vector_own(t, o->round));
     if (is_gathered(t, o->round)) {
         tutti__collective_add();
-        TUTTI_MPI(MPI_Iallgather(MPI_IN_PLACE, 0, MPI_INT64_T, o->round->sums, words, MPI_INT64_T,
-                                 t->comm, &r));
+        TUTTI_MPI(MPI_Iallgather(MPI_IN_PLACE, 0, MPI_INT64_T, o->round->checksums, words,
+                                 MPI_INT64_T, t->comm, &r));
         TUTTI_TRY(tutti__team_finish(1, &r));
         const tutti_count n = o->round->entities;
         int64_t *total = vector_total(t, o->round), *before = vector_before(t, o->round);
         memset(total, 0, 2 * (size_t)words * sizeof *total);
         for (tutti_count c = 0; c < n; c++) total[2 * n + c] = INT64_MAX;
         for (int k = 0; k < t->size; k++) {
-            const int64_t *v = o->round->sums + (tutti_count)k * words;
+            const int64_t *v = o->round->checksums + (tutti_count)k * words;
             if (k == t->rank) memcpy(before, total, (size_t)words * sizeof *before);
             for (tutti_count i = 0; i < words; i++)
                 total[i] = i < 2 * n || i >= 4 * n ? total[i] + v[i]
@@ -351,8 +351,8 @@ static tutti_err vectors_exchange(const ordering *o, const int *implicit, tutti_
     }
     const int64_t *extra = vector_total(t, o->round) + 4 * o->round->entities;
     *failed_out = extra[VECTOR_FAILED] != 0;
-    memcpy(o->round->also_sums, extra + VECTOR_EXTRA,
-           (size_t)o->round->also * sizeof *o->round->also_sums);
+    memcpy(o->round->also_checksums, extra + VECTOR_EXTRA,
+           (size_t)o->round->also * sizeof *o->round->also_checksums);
     return TUTTI_OK;
 }
 

@@ -36,7 +36,7 @@ typedef struct tutti__ids {
     /* return the id of entity c for messages; NULL: use c */
     int64_t (*entity_id)(const void *context, tutti_count c);
     /* print entry i of this rank for messages; NULL: print "WHAT id NUMBER" */
-    void (*name)(const void *context, tutti_count i, char *out, size_t room);
+    void (*name)(const void *context, tutti_count i, char *out, size_t capacity);
     const void *context;
 } tutti__ids;
 
@@ -48,8 +48,8 @@ typedef struct tutti__ids_round {
     tutti_count entities; /* number of entities of all classes */
     tutti_count also;     /* number of further values that are summed */
     tutti__splitting *splitting;
-    int64_t *sums;      /* vectors, see id_order.c */
-    int64_t *also_sums; /* [also] in: values of this rank; out: sums over all ranks */
+    int64_t *checksums;      /* vectors, see id_order.c */
+    int64_t *also_checksums; /* [also] in: values of this rank; out: sums over all ranks */
 } tutti__ids_round;
 tutti_err tutti__ids_round_make(tutti__team *t, tutti_count entities, tutti_count also,
                                 tutti__ids_round *out) TUTTI_MUST_USE;

@@ -130,9 +130,9 @@ typedef struct {
     tutti__numbered *order, *spare; /* [runs] */
     received *v;
     active_run *active;
-} room;
+} capacity;
 
-static tutti_err class_visit(tutti__id_range *r, int k, const room *m) {
+static tutti_err class_visit(tutti__id_range *r, int k, const capacity *m) {
     sweep s = {.r = r, .active = m->active, .end = INT64_MIN};
     tutti_count n = 0, at = 0;
     for (int i = 0; i < r->sources; i++) {
@@ -157,8 +157,8 @@ tutti_err tutti__id_range_count(tutti__id_range *r) {
     for (int i = 0; i < r->sources; i++)
         r->runs += (tutti_count)(r->in[i].bytes / sizeof(tutti__id_run));
     const size_t n = (size_t)r->runs + 1;
-    room m = {tutti__malloc(n * sizeof *m.order), tutti__malloc(n * sizeof *m.spare),
-              tutti__malloc(n * sizeof *m.v), tutti__malloc(n * sizeof *m.active)};
+    capacity m = {tutti__malloc(n * sizeof *m.order), tutti__malloc(n * sizeof *m.spare),
+                  tutti__malloc(n * sizeof *m.v), tutti__malloc(n * sizeof *m.active)};
     r->place = tutti__malloc(n * sizeof *r->place);
     r->count = tutti__calloc(4 * entities + 1, sizeof *r->count);
     tutti_err err =

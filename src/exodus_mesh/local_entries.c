@@ -11,7 +11,7 @@
  * out->run, also after an error. */
 static tutti_err runs_of_entity(const tutti__entity_class *f, tutti_count c, int only_written,
                                 tutti__entry_runs *out) {
-    size_t room = 0;
+    size_t capacity = 0;
     for (tutti_count j = f->start[c], end = j; j < f->start[c + 1]; j = end) {
         const tutti__numbered first = tutti__entity_sorted(f, j);
         end = j + 1;
@@ -24,7 +24,7 @@ static tutti_err runs_of_entity(const tutti__entity_class *f, tutti_count c, int
                 break;
         }
         const tutti_count index = first.index - f->start[c];
-        TUTTI_TRY(tutti__grow(&out->run, (size_t)(out->n + 1), &room, sizeof *out->run));
+        TUTTI_TRY(tutti__grow(&out->run, (size_t)(out->n + 1), &capacity, sizeof *out->run));
         out->run[out->n++] = (tutti__entry_run){first.number - f->before[c], index, index, end - j};
         out->entries += end - j;
     }

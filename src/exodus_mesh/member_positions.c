@@ -27,14 +27,14 @@ tutti_count tutti__largest_side(const tutti__exodus_model *m, const tutti_exodus
     return largest;
 }
 
-static void name_member(const void *context, tutti_count i, char *out, size_t room) {
+static void name_member(const void *context, tutti_count i, char *out, size_t capacity) {
     const set_kind *k = context;
     const tutti_count c = tutti__interval_of(k->f->start, k->f->entities, i);
     const tutti_exodus_members s = tutti__mesh_set(k->o->mesh, k->f->kind, c);
     const tutti_count q = i - k->f->start[c];
     char side[32] = "";
     if (k->f->kind == TUTTI_EXODUS_SIDE_SET) snprintf(side, sizeof side, ", side %d", s.sides[q]);
-    snprintf(out, room, "member %lld%s of %s %lld", (long long)s.members[q], side,
+    snprintf(out, capacity, "member %lld%s of %s %lld", (long long)s.members[q], side,
              tutti_exodus_kind_name((int)k->f->kind),
              (long long)k->o->model->of[k->f->kind].row[c].id);
 }
@@ -79,7 +79,7 @@ static tutti_err members_join(set_kind *k) {
 /* Determine which sets have factors; they must be given on all ranks that have members, or on
  * none. */
 static tutti_err factors_compare(tutti__mesh_order *o) {
-    const int64_t *with = o->members.also_sums, *without = with + o->members.entities;
+    const int64_t *with = o->members.also_checksums, *without = with + o->members.entities;
     for (int k = 0; k < TUTTI__SET_KINDS; k++) {
         const tutti_exodus_kind kind = tutti__set_kinds[k];
         const tutti_count n = o->model->of[kind].n;
@@ -116,7 +116,7 @@ tutti_err tutti__order_members(tutti__mesh_order *o, tutti_err local_err) {
     /* mark sets with members with factors, and with members without factors, in the vectors of the
      * round */
     if (local_err == TUTTI_OK) {
-        int64_t *with = o->members.also_sums, *without = with + o->members.entities;
+        int64_t *with = o->members.also_checksums, *without = with + o->members.entities;
         for (int k = 0; k < TUTTI__SET_KINDS; k++)
             for (tutti_count c = 0; c < o->model->of[tutti__set_kinds[k]].n; c++) {
                 const tutti_exodus_members s = tutti__mesh_set(o->mesh, tutti__set_kinds[k], c);

@@ -16,7 +16,7 @@
 typedef struct tutti__result_mesh {
     tutti_exodus_mesh mesh;
     tutti_count n;
-    size_t room;
+    size_t capacity;
     void **kept; /* [n] all memory to which the mesh points */
 } tutti__result_mesh;
 
@@ -50,7 +50,7 @@ typedef struct {
 
 typedef struct {
     tutti_exodus *x;
-    const tutti_exodus_distribution *deal;
+    const tutti_exodus_distribution *spec;
     tutti__read_class of[TUTTI_EXODUS_FACE_BLOCK + 1]; /* nodes (NODAL) and blocks */
     tutti_count all_members;
     tutti__member *member; /* members of all kinds of sets, kind by kind */

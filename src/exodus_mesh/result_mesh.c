@@ -14,7 +14,7 @@ void tutti__result_mesh_free(void *result) {
 
 /* Register memory that the mesh owns from now on, unless there is an error. */
 static tutti_err keep_memory(tutti__result_mesh *d, void *v) {
-    TUTTI_TRY(tutti__grow(&d->kept, (size_t)(d->n + 1), &d->room, sizeof *d->kept));
+    TUTTI_TRY(tutti__grow(&d->kept, (size_t)(d->n + 1), &d->capacity, sizeof *d->kept));
     d->kept[d->n++] = v;
     return TUTTI_OK;
 }
@@ -111,7 +111,7 @@ static tutti_err lists_fill(tutti__read_state *g, const tutti__read_class *h, tu
         &g->of[listed == TUTTI__NFACED ? TUTTI_EXODUS_FACE_BLOCK : TUTTI_EXODUS_NODAL];
     const tutti_count lo = h->first[c], hi = h->first[c + 1], *from = h->lists.start;
     tutti_count *start = NULL, *nodes = NULL;
-    const int in_place = g->deal->halo == 0;
+    const int in_place = g->spec->halo == 0;
     if (in_place && !listed) {
         e->nodes = nodes = lists + from[lo];
         tutti__positions_to_indices(&to->index, from[hi] - from[lo], nodes);

@@ -13,13 +13,13 @@
 /* Hash table of rows by id, with open addressing; a slot is 0 if it is free, and i + 1 for row
  * i. */
 struct tutti__exodus_ids {
-    size_t room; /* number of slots, a power of two */
+    size_t capacity; /* number of slots, a power of two */
     tutti_count slot[];
 };
 
 static size_t hash_slot(const struct tutti__exodus_ids *t, int64_t id) {
     uint64_t h = (uint64_t)id * 0x9e3779b97f4a7c15u;
-    return (size_t)(h ^ h >> 32) & (t->room - 1);
+    return (size_t)(h ^ h >> 32) & (t->capacity - 1);
 }
 
 /* Only the first row of each id is inserted, since long chains would take quadratic time. */
@@ -27,17 +27,17 @@ static void enter_id(const tutti__exodus_table *t, tutti_count row) {
     struct tutti__exodus_ids *ids = t->ids;
     const int64_t id = t->row[row].id;
     size_t i = hash_slot(ids, id);
-    while (ids->slot[i] && t->row[ids->slot[i] - 1].id != id) i = (i + 1) & (ids->room - 1);
+    while (ids->slot[i] && t->row[ids->slot[i] - 1].id != id) i = (i + 1) & (ids->capacity - 1);
     if (!ids->slot[i]) ids->slot[i] = row + 1;
 }
 
 /* Build the hash table of all rows, with space for n rows. */
 static tutti_err build_ids(tutti__exodus_table *t, tutti_count n) {
-    size_t room = 16;
-    while (room < (size_t)n * 2) room *= 2;
-    struct tutti__exodus_ids *ids = tutti__calloc(1, sizeof *ids + room * sizeof ids->slot[0]);
+    size_t capacity = 16;
+    while (capacity < (size_t)n * 2) capacity *= 2;
+    struct tutti__exodus_ids *ids = tutti__calloc(1, sizeof *ids + capacity * sizeof ids->slot[0]);
     if (!ids) return TUTTI_ERR_NOMEM;
-    ids->room = room;
+    ids->capacity = capacity;
     tutti__free(t->ids);
     t->ids = ids;
     for (tutti_count i = 0; i < t->n; i++) enter_id(t, i);
@@ -50,7 +50,7 @@ tutti_count tutti__exodus_model_find(const tutti__exodus_model *m, tutti_exodus_
     const tutti__exodus_table *t = &m->of[kind];
     if (kind == TUTTI_EXODUS_NODAL) return id == 0 && t->n == 1 ? 0 : -1;
     if (!t->ids) return -1;
-    for (size_t i = hash_slot(t->ids, id); t->ids->slot[i]; i = (i + 1) & (t->ids->room - 1))
+    for (size_t i = hash_slot(t->ids, id); t->ids->slot[i]; i = (i + 1) & (t->ids->capacity - 1))
         if (t->row[t->ids->slot[i] - 1].id == id) return t->ids->slot[i] - 1;
     return -1;
 }
@@ -200,7 +200,7 @@ tutti_err tutti__exodus_model_parameters(tutti__exodus_model *m, const tutti_exo
     *row = (tutti_exodus_entity){
         .kind = TUTTI_EXODUS_NODAL, .entries = p->nodes, .attributes = p->node_attributes};
     t->row = row;
-    t->n = t->room = 1;
+    t->n = t->capacity = 1;
     return TUTTI_OK;
 }
 
@@ -275,19 +275,19 @@ static tutti_err add_entity(tutti__exodus_model *m, const tutti_exodus_entity *e
                 (long long)e->id);
     TUTTI_CHECK(tutti__exodus_model_find(m, e->kind, e->id) < 0, TUTTI_ERR_ARG, "duplicate %s %lld",
                 word, (long long)e->id);
-    if (t->n == t->room) {
-        const tutti_count room = t->room ? 2 * t->room : 8;
-        tutti_exodus_entity *rows = tutti__realloc(t->row, (size_t)room * sizeof *rows);
+    if (t->n == t->capacity) {
+        const tutti_count capacity = t->capacity ? 2 * t->capacity : 8;
+        tutti_exodus_entity *rows = tutti__realloc(t->row, (size_t)capacity * sizeof *rows);
         if (!rows) return TUTTI_ERR_NOMEM;
         t->row = rows;
         if (t->attributes) {
-            char ***names = tutti__realloc(t->attributes, (size_t)room * sizeof *names);
+            char ***names = tutti__realloc(t->attributes, (size_t)capacity * sizeof *names);
             if (!names) return TUTTI_ERR_NOMEM;
-            memset(names + t->n, 0, (size_t)(room - t->n) * sizeof *names);
+            memset(names + t->n, 0, (size_t)(capacity - t->n) * sizeof *names);
             t->attributes = names;
         }
-        TUTTI_TRY(build_ids(t, room));
-        t->room = room;
+        TUTTI_TRY(build_ids(t, capacity));
+        t->capacity = capacity;
     }
     const tutti_err err = copy_entity(e, &t->row[t->n]);
     if (err != TUTTI_OK) {
@@ -306,7 +306,7 @@ void tutti__exodus_model_cut(tutti__exodus_model *m, const tutti_count n[TUTTI_E
         tutti__exodus_table *t = &m->of[k];
         if (t->n == n[k]) continue;
         while (t->n > n[k]) free_row(&t->row[--t->n]);
-        memset(t->ids->slot, 0, t->ids->room * sizeof t->ids->slot[0]);
+        memset(t->ids->slot, 0, t->ids->capacity * sizeof t->ids->slot[0]);
         for (tutti_count i = 0; i < t->n; i++) enter_id(t, i);
     }
 }
@@ -421,7 +421,7 @@ tutti_err tutti__exodus_model_attribute_names(tutti__exodus_model *m, tutti_exod
     if (!apply) return TUTTI_OK;
     char **copies = NULL;
     if (!t->attributes) {
-        t->attributes = tutti__calloc((size_t)t->room, sizeof *t->attributes);
+        t->attributes = tutti__calloc((size_t)t->capacity, sizeof *t->attributes);
         if (!t->attributes) return TUTTI_ERR_NOMEM;
     }
     TUTTI_TRY(copy_texts(n, names, &copies));
@@ -446,21 +446,21 @@ tutti_err tutti__exodus_model_property(tutti__exodus_model *m, tutti_exodus_kind
         TUTTI_CHECK(strcmp(t->properties[i], name) != 0, TUTTI_ERR_ARG,
                     "%s: duplicate property '%s'", word, name);
     if (!apply) return TUTTI_OK;
-    const size_t room = (size_t)t->properties_n + 1;
-    char **names = tutti__realloc(t->properties, room * sizeof *names);
+    const size_t capacity = (size_t)t->properties_n + 1;
+    char **names = tutti__realloc(t->properties, capacity * sizeof *names);
     if (!names) return TUTTI_ERR_NOMEM;
     t->properties = names;
-    int64_t **all = tutti__realloc(t->values, room * sizeof *all);
+    int64_t **all = tutti__realloc(t->values, capacity * sizeof *all);
     if (!all) return TUTTI_ERR_NOMEM;
     t->values = all;
-    names[room - 1] = tutti__strdup(name);
-    all[room - 1] = tutti__malloc((size_t)t->n * sizeof **all);
-    if (!names[room - 1] || !all[room - 1]) {
-        tutti__free(names[room - 1]);
-        tutti__free(all[room - 1]);
+    names[capacity - 1] = tutti__strdup(name);
+    all[capacity - 1] = tutti__malloc((size_t)t->n * sizeof **all);
+    if (!names[capacity - 1] || !all[capacity - 1]) {
+        tutti__free(names[capacity - 1]);
+        tutti__free(all[capacity - 1]);
         return TUTTI_ERR_NOMEM;
     }
-    if (t->n > 0) memcpy(all[room - 1], values, (size_t)t->n * sizeof **all);
+    if (t->n > 0) memcpy(all[capacity - 1], values, (size_t)t->n * sizeof **all);
     t->properties_n++;
     return TUTTI_OK;
 }

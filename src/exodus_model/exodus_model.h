@@ -19,7 +19,7 @@
 
 /* Entities of a kind, in the order of the file.  The model owns the texts of rows. */
 typedef struct tutti__exodus_table {
-    tutti_count n, room;
+    tutti_count n, capacity;
     tutti_exodus_entity *row;
     struct tutti__exodus_ids *ids; /* hash table of rows by id */
     int variables_n;

@@ -165,9 +165,9 @@ static void write_values(const catalogue_pass *w, const tutti__cdf_var *v, const
     char *at = w->bytes + v->begin;
     const tutti_off size = tutti__cdf_size(v->type);
     if (v->type == TUTTI__CDF_CHAR) {
-        const tutti_count room = w->c->dims[v->dim[v->ndims - 1]].length;
-        for (tutti_count i = 0; i < v->numbers / room; i++)
-            strncpy(at + i * room, find_text(w->m, s, i), (size_t)room - 1);
+        const tutti_count capacity = w->c->dims[v->dim[v->ndims - 1]].length;
+        for (tutti_count i = 0; i < v->numbers / capacity; i++)
+            strncpy(at + i * capacity, find_text(w->m, s, i), (size_t)capacity - 1);
     } else {
         for (tutti_count i = 0; i < v->numbers; i++) {
             uint64_t value = (uint64_t)find_integer(w->m, s, i);

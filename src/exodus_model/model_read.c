@@ -145,8 +145,8 @@ static tutti_err read_texts(const reading *r, const char *name, tutti_count n, c
     const char *at = NULL;
     TUTTI_TRY(find_values(r, name, n, 1, &v, &at));
     for (tutti_count i = 0; i < n; i++) {
-        const tutti_off room = at ? v->numbers / n : 0;
-        TUTTI_TRY(copy_text(at ? at + i * room : "", room, &out[i]));
+        const tutti_off capacity = at ? v->numbers / n : 0;
+        TUTTI_TRY(copy_text(at ? at + i * capacity : "", capacity, &out[i]));
     }
     return TUTTI_OK;
 }
@@ -259,7 +259,7 @@ static tutti_err read_parameters(const reading *r) {
     tutti__exodus_table *t = &r->m->of[TUTTI_EXODUS_NODAL];
     t->row = tutti__calloc(1, sizeof *t->row);
     if (!t->row) return TUTTI_ERR_NOMEM;
-    t->n = t->room = 1;
+    t->n = t->capacity = 1;
     t->row[0] = (tutti_exodus_entity){
         .kind = TUTTI_EXODUS_NODAL, .entries = p->nodes, .attributes = p->node_attributes};
     return check_nodes(r);
@@ -342,7 +342,8 @@ static tutti_err read_attribute_names(const reading *r, int kind) {
                                 ? k->attribute_names
                                 : tutti__exodus_numbered(name, k->attribute_names, i + 1);
         if (n == 0 || !has_variable(r, names)) continue;
-        if (!t->attributes) t->attributes = tutti__calloc((size_t)t->room, sizeof *t->attributes);
+        if (!t->attributes)
+            t->attributes = tutti__calloc((size_t)t->capacity, sizeof *t->attributes);
         if (!t->attributes) return TUTTI_ERR_NOMEM;
         t->attributes[i] = tutti__calloc((size_t)n + 1, sizeof **t->attributes);
         if (!t->attributes[i]) return TUTTI_ERR_NOMEM;
@@ -393,7 +394,7 @@ static tutti_err read_entities(const reading *r, int kind) {
     t->row = tutti__calloc((size_t)n, sizeof *t->row);
     tutti_err err = names && ids && t->row ? TUTTI_OK : TUTTI_ERR_NOMEM;
     if (err == TUTTI_OK) {
-        t->n = t->room = n;
+        t->n = t->capacity = n;
         for (tutti_count i = 0; i < n; i++) t->row[i].kind = (tutti_exodus_kind)kind;
         err = read_texts(r, k->names, n, names);
     }
@@ -476,22 +477,23 @@ static tutti_err read_text_records(const reading *r) {
     TUTTI_TRY(check_count("num_info", lines, 1 << 24));
     TUTTI_TRY(find_values(r, "qa_records", qa * 4, 1, &v, &at));
     if (at && qa > 0) {
-        const tutti_off room = v->numbers / (qa * 4);
+        const tutti_off capacity = v->numbers / (qa * 4);
         m->qa = tutti__calloc((size_t)qa + 1, sizeof *m->qa);
         if (!m->qa) return TUTTI_ERR_NOMEM;
         m->qa_n = (int)qa;
         for (tutti_count i = 0; i < qa * 4; i++)
-            memcpy(m->qa[i / 4][i % 4], at + i * room,
-                   strnlen(at + i * room, (size_t)tutti__min(room, 32)));
+            memcpy(m->qa[i / 4][i % 4], at + i * capacity,
+                   strnlen(at + i * capacity, (size_t)tutti__min(capacity, 32)));
     }
     TUTTI_TRY(find_values(r, "info_records", lines, 1, &v, &at));
     if (!at || lines == 0) return TUTTI_OK;
-    const tutti_off room = v->numbers / lines;
+    const tutti_off capacity = v->numbers / lines;
     m->lines = tutti__calloc((size_t)lines + 1, sizeof *m->lines);
     if (!m->lines) return TUTTI_ERR_NOMEM;
     m->lines_n = (int)lines;
     for (tutti_count i = 0; i < lines; i++)
-        memcpy(m->lines[i], at + i * room, strnlen(at + i * room, (size_t)tutti__min(room, 80)));
+        memcpy(m->lines[i], at + i * capacity,
+               strnlen(at + i * capacity, (size_t)tutti__min(capacity, 80)));
     return TUTTI_OK;
 }
 

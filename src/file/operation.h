@@ -21,14 +21,15 @@ typedef struct tutti__op {
     tutti_off eof;       /* reads: end of the file, relative to `shift`; writes: TUTTI__OFF_END */
     /* writes: holes at and after this offset may be written as zeros; relative to `shift` */
     tutti_off zeros;
-    int eof_unknown; /* whether a short read has reached the end of the file */
-    tutti_off moved; /* bytes of this rank transferred so far */
-    tutti_off room;  /* maximum bytes of staging memory per node; 0: that of the options */
-    int atomic;      /* atomic mode: ranks access the file one after the other, under a lock */
-    int cold;        /* reads: from a device, not from the page cache */
+    int eof_unknown;    /* whether a short read has reached the end of the file */
+    tutti_off moved;    /* bytes of this rank transferred so far */
+    tutti_off capacity; /* maximum bytes of staging memory per node; 0: that of the options */
+    int atomic;         /* atomic mode: ranks access the file one after the other, under a lock */
+    int cold;           /* reads: from a device, not from the page cache */
     /* whether the operation is blocking, and no other is pending on this rank in the file */
     int sole;
-    tutti__sums *sums; /* writes: checksums of blocks written by this rank; NULL: not requested */
+    tutti__checksums
+        *checksums; /* writes: checksums of blocks written by this rank; NULL: not requested */
 } tutti__op;
 
 /* Return the user memory of the operation. */

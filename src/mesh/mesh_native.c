@@ -386,7 +386,7 @@ static tutti_err write_opened(tutti_mesh *m, tutti_file *f) {
                 .members = d->members};
     tutti_count entry = 0;
     l.entries = d->start[d->elements];
-    TUTTI_TRY(tutti__sums_before(t, TUTTI_OK, 1, &l.entries, &entry));
+    TUTTI_TRY(tutti__checksums_before(t, TUTTI_OK, 1, &l.entries, &entry));
     compute_offsets(&l);
     /* rank 0 writes the groups and, at the end, the header; the last rank writes the end of
      * START */

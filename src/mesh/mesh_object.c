@@ -161,7 +161,7 @@ tutti_err tutti__mesh_distribute(tutti_mesh *m, tutti_err local_err,
                                  const tutti__mesh_data *given) {
     tutti__team *t = m->team;
     tutti_count all[2] = {given->nodes, given->elements}, first[2] = {0, 0};
-    TUTTI_TRY(tutti__sums_before(t, local_err, 2, all, first));
+    TUTTI_TRY(tutti__checksums_before(t, local_err, 2, all, first));
     m->all_nodes = all[0];
     m->all_elements = all[1];
     m->first_node = tutti_size_share(m->all_nodes, t->size, t->rank);
@@ -268,7 +268,7 @@ tutti_err tutti__mesh_hand_over(tutti_mesh *m, tutti_err err, tutti_mesh **m_out
  * in `extra`, which the caller frees. */
 static tutti_err read_view(const tutti_mesh_view *v, tutti__mesh_data *given,
                            tutti__mesh_data *extra) {
-    TUTTI_CHECK(v != NULL, TUTTI_ERR_ARG, "argument mine is NULL");
+    TUTTI_CHECK(v != NULL, TUTTI_ERR_ARG, "argument local is NULL");
     TUTTI_CHECK(v->nodes >= 0, TUTTI_ERR_ARG, "nodes is %lld: must be >= 0", (long long)v->nodes);
     TUTTI_CHECK(v->elements >= 0, TUTTI_ERR_ARG, "elements is %lld: must be >= 0",
                 (long long)v->elements);
@@ -314,7 +314,7 @@ tutti_err tutti_mesh_make(MPI_Comm comm, const tutti_mesh_view *local, tutti_mes
     if (err == TUTTI_OK && !m_out)
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument m_out is NULL");
     err = tutti__mesh_begin(comm, &(tutti__call){.name = "make"}, NULL, err, &m);
-    if (err == TUTTI_OK) err = tutti__sums_before(m->team, TUTTI_OK, 1, &all, &before);
+    if (err == TUTTI_OK) err = tutti__checksums_before(m->team, TUTTI_OK, 1, &all, &before);
     if (err == TUTTI_OK) {
         TUTTI_ASSERT(extra.tag || given.nodes == 0);
         for (tutti_count i = 0; i < given.nodes; i++) extra.tag[i] = before + i + 1;

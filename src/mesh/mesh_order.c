@@ -30,7 +30,7 @@ static tutti_err number_by_curve(tutti_mesh *m, tutti_count *number) {
     tutti_count all = n;
     tutti__pair *pairs = tutti__malloc(((size_t)n + 1) * sizeof *pairs);
     tutti_err err =
-        tutti__sums_before(m->team, pairs ? TUTTI_OK : TUTTI_ERR_NOMEM, 1, &all, &before);
+        tutti__checksums_before(m->team, pairs ? TUTTI_OK : TUTTI_ERR_NOMEM, 1, &all, &before);
     for (tutti_count i = 0; i < n && err == TUTTI_OK; i++)
         pairs[i] = (tutti__pair){v[i].number, before + i};
     if (err == TUTTI_OK) err = send_numbers(m, TUTTI_OK, n, pairs, number);

@@ -55,23 +55,23 @@ tutti_err tutti__stream_write(const tutti_stream *s, const void *from, size_t n)
 tutti_err tutti__content_copy(const tutti__content *from, const tutti__content *to, tutti_off bytes,
                               uint64_t *sum_out) {
     const size_t pieces = (size_t)((bytes + PIECE - 1) / PIECE);
-    uint64_t *sums = tutti__malloc((pieces + 1) * sizeof *sums);
+    uint64_t *checksums = tutti__malloc((pieces + 1) * sizeof *checksums);
     char *buf = tutti__malloc(BUFFER);
-    tutti_err err = sums && buf ? TUTTI_OK : TUTTI_ERR_NOMEM;
+    tutti_err err = checksums && buf ? TUTTI_OK : TUTTI_ERR_NOMEM;
     for (tutti_off at = 0; at < bytes && err == TUTTI_OK; at += BUFFER) {
         const size_t n = (size_t)tutti__min(BUFFER, bytes - at);
         err = from->stream ? tutti__stream_read(from->stream, buf, n)
                            : tutti__bytes_read(from->fd, from->at + at, buf, n, from->name);
         for (size_t i = 0; i < n && err == TUTTI_OK; i += PIECE) {
-            const uint64_t sum = tutti__sum_of(buf + i, n - i < PIECE ? n - i : PIECE);
-            sums[((size_t)at + i) / PIECE] = htole64(sum);
+            const uint64_t sum = tutti__checksum_of(buf + i, n - i < PIECE ? n - i : PIECE);
+            checksums[((size_t)at + i) / PIECE] = htole64(sum);
         }
         if (err == TUTTI_OK && to)
             err = to->stream ? tutti__stream_write(to->stream, buf, n)
                              : tutti__bytes_write(to->fd, to->at + at, buf, n, to->name);
     }
-    if (err == TUTTI_OK) *sum_out = tutti__sum_of(sums, pieces * sizeof *sums);
-    tutti__free(sums);
+    if (err == TUTTI_OK) *sum_out = tutti__checksum_of(checksums, pieces * sizeof *checksums);
+    tutti__free(checksums);
     tutti__free(buf);
     return err;
 }

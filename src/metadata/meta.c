@@ -133,7 +133,7 @@ static tutti_err check_no_data_files(const tutti__meta *m) {
               fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_size > 4096;
     if (dir) closedir(dir);
     TUTTI_CHECK(!has, TUTTI_ERR_FORMAT,
-                "'%s' has data files, but no metadata: run tutti repair to rebuild them",
+                "'%s' has data files, but no metadata: run 'tutti repair' to rebuild the metadata",
                 m->directory);
     return TUTTI_OK;
 }

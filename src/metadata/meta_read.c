@@ -44,10 +44,10 @@ static int column_type(sqlite3_stmt *s, int column) {
 }
 
 /* Copy the text of a column (NULL is ""); returns 0 if it does not fit. */
-static int column_text(sqlite3_stmt *s, int column, char *to, size_t room) {
+static int column_text(sqlite3_stmt *s, int column, char *to, size_t capacity) {
     const char *text = (const char *)sqlite3_column_text(s, column);
     const size_t n = text ? (size_t)sqlite3_column_bytes(s, column) : 0;
-    if (n >= room || (text && strlen(text) != n)) return 0;
+    if (n >= capacity || (text && strlen(text) != n)) return 0;
     memcpy(to, text ? text : "", n);
     to[n] = 0;
     return 1;

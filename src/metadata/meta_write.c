@@ -247,16 +247,16 @@ tutti_err tutti__meta_clear(tutti__meta *m, int64_t generation) {
 
 typedef struct {
     char *at;
-    size_t n, room;
+    size_t n, capacity;
 } bytes;
 
 static tutti_err append_bytes(bytes *b, const void *data, size_t n) {
-    if (b->n + n > b->room) {
-        const size_t room = 2 * (b->n + n) + 256;
-        char *more = tutti__realloc(b->at, room);
+    if (b->n + n > b->capacity) {
+        const size_t capacity = 2 * (b->n + n) + 256;
+        char *more = tutti__realloc(b->at, capacity);
         if (!more) return TUTTI_ERR_NOMEM;
         b->at = more;
-        b->room = room;
+        b->capacity = capacity;
     }
     if (n) memcpy(b->at + b->n, data, n);
     b->n += n;

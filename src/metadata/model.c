@@ -66,23 +66,23 @@ tutti__size *tutti__model_size(const tutti__model *m, int64_t space, int64_t seg
 
 /* ---- checks */
 
-int tutti__text_right(const char *text, size_t room) {
-    const size_t n = strnlen(text, room);
+int tutti__text_right(const char *text, size_t capacity) {
+    const size_t n = strnlen(text, capacity);
     for (size_t i = 0; i < n; i++)
         if ((unsigned char)text[i] < 32 || text[i] == 127) return 0;
-    return n < room;
+    return n < capacity;
 }
 
-int tutti__name_right(const char *name, size_t room) {
-    return name[0] != 0 && tutti__text_right(name, room);
+int tutti__name_right(const char *name, size_t capacity) {
+    return name[0] != 0 && tutti__text_right(name, capacity);
 }
 
-int tutti__text_valid(const char *text, size_t room) {
-    return tutti__text_right(text, room) && tutti__utf8_valid(text, strlen(text));
+int tutti__text_valid(const char *text, size_t capacity) {
+    return tutti__text_right(text, capacity) && tutti__utf8_valid(text, strlen(text));
 }
 
-int tutti__name_valid(const char *name, size_t room) {
-    return name[0] != 0 && tutti__text_valid(name, room);
+int tutti__name_valid(const char *name, size_t capacity) {
+    return name[0] != 0 && tutti__text_valid(name, capacity);
 }
 
 int tutti__shape_right(int ndims, const tutti_count *shape, tutti_count *entries_out) {

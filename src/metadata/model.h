@@ -116,14 +116,14 @@ void tutti__model_truncate(tutti__model *m, int64_t n);
 
 /* ---- valid contents of rows; a database may come from an untrusted source */
 /* Return whether a name is valid, or that of a variable of the library, which contains ':'. */
-int tutti__name_right(const char *name, size_t room);
+int tutti__name_right(const char *name, size_t capacity);
 /* Return whether a name is that of a data file; files with other names are never opened. */
 int tutti__file_name_right(const char *name);
-int tutti__text_right(const char *text, size_t room);
+int tutti__text_right(const char *text, size_t capacity);
 /* Return whether a name or text is valid and UTF-8, as those of callers must be; datasets of format
  * 1 may contain others. */
-int tutti__name_valid(const char *name, size_t room);
-int tutti__text_valid(const char *text, size_t room);
+int tutti__name_valid(const char *name, size_t capacity);
+int tutti__text_valid(const char *text, size_t capacity);
 tutti_err tutti__variable_check(const tutti__variable *v) TUTTI_MUST_USE;
 int tutti__shape_right(int ndims, const tutti_count *shape, tutti_count *entries_out);
 int tutti__shape_parse(const char *text, tutti__size *out);    /* for example "4,5,6" */

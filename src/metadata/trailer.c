@@ -24,8 +24,8 @@ tutti__footer_kind tutti__footer_parse(const tutti__footer *f, tutti_off end, tu
     *out = (tutti__trailer){
         .start = (tutti_off)start, .end = end, .sum = le64toh(f->sum), .version = (int)version};
     if (gap)
-        return tutti__sum_of(f, offsetof(tutti__footer, sum)) == out->sum ? TUTTI__FOOTER_GAP
-                                                                          : TUTTI__FOOTER_NONE;
+        return tutti__checksum_of(f, offsetof(tutti__footer, sum)) == out->sum ? TUTTI__FOOTER_GAP
+                                                                               : TUTTI__FOOTER_NONE;
     if (trailer < start || trailer > most || trailer % TUTTI__SECTION_ALIGN != 0 ||
         blocks > (most - trailer) / 8 || rows > most - trailer - 8 * blocks)
         return TUTTI__FOOTER_NONE;
@@ -40,7 +40,7 @@ void tutti__footer_gap(tutti_off start, tutti__footer *out) {
     *out = (tutti__footer){.version = htole64(TUTTI__FORMAT_VERSION),
                            .start = htole64((uint64_t)start)};
     memcpy(out->magic, TUTTI__GAP_MAGIC, sizeof out->magic);
-    out->sum = htole64(tutti__sum_of(out, offsetof(tutti__footer, sum)));
+    out->sum = htole64(tutti__checksum_of(out, offsetof(tutti__footer, sum)));
 }
 
 /* ---- data files */
@@ -123,8 +123,8 @@ static int is_text_equal(const tutti__cell *c, const char *text) {
     return c->bytes == strlen(text) && memcmp(c->text, text, c->bytes) == 0;
 }
 
-static int copy_text(const tutti__cell *c, char *to, size_t room) {
-    if (c->bytes >= room || memchr(c->text, 0, c->bytes)) return 0;
+static int copy_text(const tutti__cell *c, char *to, size_t capacity) {
+    if (c->bytes >= capacity || memchr(c->text, 0, c->bytes)) return 0;
     memcpy(to, c->text, c->bytes);
     to[c->bytes] = 0;
     return 1;

@@ -50,7 +50,7 @@ void tutti__datafile_head(char head[TUTTI__SEGMENT_ALIGN]);
 
 /* Parameters of a trailer, which consists of checksums, rows and the footer. */
 typedef struct tutti__trailer_spec {
-    const uint64_t *sums; /* [blocks] little-endian */
+    const uint64_t *checksums; /* [blocks] little-endian */
     int64_t blocks;
     int joined;
     int is_new; /* whether the row of the segment must be added */

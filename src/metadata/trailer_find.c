@@ -43,15 +43,15 @@ static tutti__footer_kind read_footer(window *w, tutti_off end, int many, tutti_
 }
 
 int tutti__trailer_rows(int fd, const tutti__trailer *t, char **rows_out) {
-    const size_t sums = 8 * (size_t)t->blocks, all = sums + (size_t)t->rows;
+    const size_t checksums = 8 * (size_t)t->blocks, all = checksums + (size_t)t->rows;
     char *buf = tutti__malloc(all);
     if (!buf) return -1;
     int right = tutti__bytes_read(fd, t->trailer, buf, all, "a data file") == TUTTI_OK;
 #ifndef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION /* a fuzzer cannot compute checksums */
-    right = right && tutti__sum_of(buf, all) == t->sum;
+    right = right && tutti__checksum_of(buf, all) == t->sum;
 #endif
     if (right) {
-        memmove(buf, buf + sums, (size_t)t->rows);
+        memmove(buf, buf + checksums, (size_t)t->rows);
         *rows_out = buf;
     } else {
         tutti__free(buf);
@@ -140,7 +140,7 @@ tutti_err tutti__trailers_find(int fd, tutti__found **out, int64_t *n_out, int *
         }
     }
     tutti__free(w.buf);
-    if (got == -2) return tutti__error_sys(errno, -1, "cannot read a data file");
+    if (got == -2) return tutti__error_sys(errno, -1, "cannot determine the size of a data file");
     return got < 0 ? TUTTI_ERR_NOMEM : TUTTI_OK;
 }
 

@@ -8,17 +8,17 @@
 
 static char *encode_trailer(const tutti__trailer_spec *spec, const tutti__segment_row *g,
                             const char *rows, size_t bytes) {
-    const size_t size = (size_t)(g->end - g->trailer), sums = 8 * (size_t)spec->blocks;
+    const size_t size = (size_t)(g->end - g->trailer), checksums = 8 * (size_t)spec->blocks;
     char *buf = tutti__calloc(1, size);
     if (!buf) return NULL;
-    if (sums) memcpy(buf, spec->sums, sums);
-    memcpy(buf + sums, rows, bytes);
+    if (checksums) memcpy(buf, spec->checksums, checksums);
+    memcpy(buf + checksums, rows, bytes);
     tutti__footer foot = {.version = htole64(TUTTI__FORMAT_VERSION),
                           .start = htole64((uint64_t)g->start),
                           .trailer = htole64((uint64_t)g->trailer),
                           .blocks = htole64((uint64_t)spec->blocks),
                           .rows = htole64((uint64_t)bytes),
-                          .sum = htole64(tutti__sum_of(buf, sums + bytes)),
+                          .sum = htole64(tutti__checksum_of(buf, checksums + bytes)),
                           .joined = htole64((uint64_t)spec->joined)};
     memcpy(foot.magic, TUTTI__FOOTER_MAGIC, sizeof foot.magic);
     memcpy(buf + size - sizeof foot, &foot, sizeof foot);

@@ -175,11 +175,11 @@ static uint64_t mix_hash(uint64_t h, tutti_count x) {
 /* Get the nodes of a side in ascending order and return their number; 0 if not all of them are
  * border nodes. */
 static tutti_count border_side(const bordering *b, const element *e, tutti_count s,
-                               const unsigned char *border, tutti_count **v, size_t *room) {
+                               const unsigned char *border, tutti_count **v, size_t *capacity) {
     tutti_count n = 0;
     for (tutti_count place; (place = side_node(b, e, s, n)) >= 0; n++) {
         if (!border[place]) return 0;
-        if (tutti__grow(v, (size_t)n + 1, room, sizeof **v) != TUTTI_OK) return -1;
+        if (tutti__grow(v, (size_t)n + 1, capacity, sizeof **v) != TUTTI_OK) return -1;
         (*v)[n] = b->nodes->position[place];
     }
     if (n > 1) qsort(*v, (size_t)n, sizeof **v, by_position);
@@ -189,18 +189,18 @@ static tutti_count border_side(const bordering *b, const element *e, tutti_count
 /* A growing list of sides. */
 typedef struct {
     tutti_count n;
-    size_t room;
+    size_t capacity;
     side *v;
 } sides;
 
 static tutti_err element_sides(const bordering *b, const element *e, tutti_count position,
                                const unsigned char *border, sides *out) {
     tutti_count *v = NULL;
-    size_t room = 0;
+    size_t capacity = 0;
     tutti_err err = TUTTI_OK;
     const tutti_count sides_n = e->listed ? e->n : tutti__shape_sides(e->shape);
     for (tutti_count s = 0; s < sides_n && err == TUTTI_OK; s++) {
-        const tutti_count n = border_side(b, e, s, border, &v, &room);
+        const tutti_count n = border_side(b, e, s, border, &v, &capacity);
         side x = {.key = {(uint64_t)n, ~(uint64_t)n},
                   .element = position + 1,
                   .side = (int32_t)s + 1,
@@ -210,7 +210,7 @@ static tutti_err element_sides(const bordering *b, const element *e, tutti_count
             x.key[0] = mix_hash(x.key[0], v[q]);
             x.key[1] = mix_hash(x.key[1], ~v[q]);
         }
-        if (n > 0) err = tutti__grow(&out->v, (size_t)(out->n + 1), &out->room, sizeof x);
+        if (n > 0) err = tutti__grow(&out->v, (size_t)(out->n + 1), &out->capacity, sizeof x);
         if (n > 0 && err == TUTTI_OK) out->v[out->n++] = x;
     }
     tutti__free(v);
@@ -292,7 +292,7 @@ static tutti_err match_all_sides(tutti_count n, side *v, told *t) {
 }
 
 static tutti_err sides_meet(bordering *b) {
-    sides mine = {.n = 0};
+    sides own = {.n = 0};
     side *came = NULL;
     told tell = {.n = 0};
     int *to = NULL;
@@ -308,23 +308,23 @@ static tutti_err sides_meet(bordering *b) {
             const tutti_count k = b->elements->start[c] + i;
             if (!b->elements->first[k]) continue;
             const element x = element_of(b, c, &e, i);
-            err = element_sides(b, &x, b->elements->position[k], border, &mine);
+            err = element_sides(b, &x, b->elements->position[k], border, &own);
         }
     }
     tutti__free(border);
     if (err == TUTTI_OK) {
-        to = tutti__malloc((size_t)(mine.n + 1) * sizeof *to);
+        to = tutti__malloc((size_t)(own.n + 1) * sizeof *to);
         if (!to) err = TUTTI_ERR_NOMEM;
     }
-    for (tutti_count i = 0; i < mine.n && err == TUTTI_OK; i++)
-        to[i] = (int)(mine.v[i].key[1] % (uint64_t)b->team->size);
-    err = tutti__send_records(b->team, err, sizeof *came, mine.n, mine.v, to, &n, (void **)&came);
+    for (tutti_count i = 0; i < own.n && err == TUTTI_OK; i++)
+        to[i] = (int)(own.v[i].key[1] % (uint64_t)b->team->size);
+    err = tutti__send_records(b->team, err, sizeof *came, own.n, own.v, to, &n, (void **)&came);
     if (err == TUTTI_OK) {
         const tutti_err met = match_all_sides(n, came, &tell);
         err = tutti__send_records(b->team, met, sizeof *tell.out, tell.n, tell.out, tell.to,
                                   &b->side_n, (void **)&b->side);
     }
-    tutti__free(mine.v);
+    tutti__free(own.v);
     tutti__free(came);
     tutti__free(tell.out);
     tutti__free(tell.to);
@@ -403,9 +403,9 @@ tutti_err tutti__borders_make(tutti__team *t, const tutti__partition *p, tutti__
     tutti__incidence at_home = {.n = 0};
     tutti__pair *pairs = NULL;
     tutti_count n = 0;
-    const tutti_err mine = nodes_say(&b, &n, &pairs);
+    const tutti_err own = nodes_say(&b, &n, &pairs);
     tutti_err err = tutti__incidence_make(
-        b.team, mine, &(tutti__pairs){tutti__max(b.nodes->all, 1), n, pairs}, &at_home);
+        b.team, own, &(tutti__pairs){tutti__max(b.nodes->all, 1), n, pairs}, &at_home);
     tutti__free(pairs);
     if (err == TUTTI_OK)
         err = tutti__incidence_fetch(b.team, TUTTI_OK, &at_home, b.nodes->n, b.position, &b.ranks);

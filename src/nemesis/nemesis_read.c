@@ -93,13 +93,13 @@ static int64_t read_number(const reading *r, const fetch *f, tutti_count i) {
 static tutti_err ends_read(reading *r, int wanted) {
     fetch f[PIECES] = {{.n = 0}};
     tutti__exodus_place at;
-    tutti_err mine = TUTTI_OK;
+    tutti_err local_err = TUTTI_OK;
     const tutti_count lo = wanted && r->processor > 0 ? r->processor - 1 : 0;
-    for (int k = 0; k < PIECES && mine == TUTTI_OK && wanted; k++)
+    for (int k = 0; k < PIECES && local_err == TUTTI_OK && wanted; k++)
         if (place_of(r->x, ends_of[k], &at))
-            mine = fetch_add(r, ends_of[k], lo, r->processor - lo + 1, &f[k]);
-    TUTTI_TRY(tutti__values_move(r->x, &r->bundle, 0, 0, NULL, mine));
-    for (int k = 0; k < PIECES && wanted && mine == TUTTI_OK; k++) {
+            local_err = fetch_add(r, ends_of[k], lo, r->processor - lo + 1, &f[k]);
+    TUTTI_TRY(tutti__values_move(r->x, &r->bundle, 0, 0, NULL, local_err));
+    for (int k = 0; k < PIECES && wanted && local_err == TUTTI_OK; k++) {
         if (f[k].n > 0) {
             r->hi[k] = read_number(r, &f[k], f[k].n - 1);
             r->lo[k] = r->processor > 0 ? read_number(r, &f[k], 0) : 0;
@@ -107,13 +107,13 @@ static tutti_err ends_read(reading *r, int wanted) {
             r->hi[k] = at.entries;
         }
         if (r->lo[k] < 0 || r->lo[k] > r->hi[k])
-            mine = tutti__error_set(
+            local_err = tutti__error_set(
                 TUTTI_ERR_FORMAT, 0, -1,
                 "'%s': processor %d has range [%lld, %lld): must be >= 0 and not decrease",
                 ends_of[k], r->processor, (long long)r->lo[k], (long long)r->hi[k]);
     }
     tutti__values_free(&r->bundle);
-    return tutti__team_agree(r->x->team, mine);
+    return tutti__team_agree(r->x->team, local_err);
 }
 
 /* ---- pieces */

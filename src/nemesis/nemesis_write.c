@@ -65,7 +65,7 @@ struct tutti__nemesis {
     const tutti__exodus_model *model;
     int ranks, rank;
     tutti__borders b;
-    int64_t mine[COUNTS], all[COUNTS], before[COUNTS];
+    int64_t own[COUNTS], all[COUNTS], before[COUNTS];
 };
 
 void tutti__nemesis_free(tutti__nemesis **s) {
@@ -84,21 +84,21 @@ tutti_err tutti__nemesis_make(tutti__team *t, const tutti__partition *p, tutti_e
     if (err == TUTTI_OK) {
         TUTTI_ASSERT(s);
         const tutti__borders *b = &s->b;
-        const int64_t mine[COUNTS] = {b->internal_nodes,
-                                      b->border_nodes,
-                                      b->external_nodes,
-                                      b->internal_elements,
-                                      b->border_elements,
-                                      b->node_maps,
-                                      b->element_maps,
-                                      b->node_maps > 0 ? b->node_map[b->node_maps - 1].hi : 0,
-                                      b->element_maps > 0 ? b->element_map[b->element_maps - 1].hi
-                                                          : 0};
-        for (int k = 0; k < COUNTS; k++) s->mine[k] = s->all[k] = mine[k];
+        const int64_t own[COUNTS] = {b->internal_nodes,
+                                     b->border_nodes,
+                                     b->external_nodes,
+                                     b->internal_elements,
+                                     b->border_elements,
+                                     b->node_maps,
+                                     b->element_maps,
+                                     b->node_maps > 0 ? b->node_map[b->node_maps - 1].hi : 0,
+                                     b->element_maps > 0 ? b->element_map[b->element_maps - 1].hi
+                                                         : 0};
+        for (int k = 0; k < COUNTS; k++) s->own[k] = s->all[k] = own[k];
         s->model = p->model;
         s->ranks = t->size;
         s->rank = t->rank;
-        err = tutti__sums_before(t, TUTTI_OK, COUNTS, s->all, s->before);
+        err = tutti__checksums_before(t, TUTTI_OK, COUNTS, s->all, s->before);
     }
     if (err != TUTTI_OK) tutti__nemesis_free(&s);
     *out = s;
@@ -184,8 +184,8 @@ static tutti_err number_add(writing *w, const char *name, tutti_count at, int64_
 
 static tutti_err list_add(writing *w, const char *name, int by, const int64_t *values) {
     int64_t *to = NULL;
-    TUTTI_TRY(numbers_add(w, name, w->s->before[by], w->s->mine[by], &to));
-    for (tutti_count i = 0; i < w->s->mine[by] && to; i++) to[i] = values[i];
+    TUTTI_TRY(numbers_add(w, name, w->s->before[by], w->s->own[by], &to));
+    for (tutti_count i = 0; i < w->s->own[by] && to; i++) to[i] = values[i];
     return TUTTI_OK;
 }
 
@@ -199,7 +199,7 @@ static tutti_err maps_write(writing *w, const map_names *n, const tutti__neighbo
                             const int64_t *items) {
     const tutti__nemesis *s = w->s;
     int64_t *to = NULL;
-    for (tutti_count k = 0; k < s->mine[n->by]; k++) {
+    for (tutti_count k = 0; k < s->own[n->by]; k++) {
         TUTTI_TRY(number_add(w, n->ids, s->before[n->by] + k, map[k].rank + 1));
         TUTTI_TRY(number_add(w, n->state, s->before[n->by] + k, 1));
         TUTTI_TRY(
@@ -231,8 +231,8 @@ tutti_err tutti__nemesis_add(const tutti__nemesis *s, const tutti__cdf *cdf,
         }
     for (int k = 0; k < ENDS; k++) {
         const int by = ends[k].by;
-        TUTTI_TRY(number_add(&w, ends[k].index, s->rank, s->before[by] + s->mine[by]));
-        if (ends[k].state) TUTTI_TRY(number_add(&w, ends[k].state, s->rank, s->mine[by] > 0));
+        TUTTI_TRY(number_add(&w, ends[k].index, s->rank, s->before[by] + s->own[by]));
+        if (ends[k].state) TUTTI_TRY(number_add(&w, ends[k].state, s->rank, s->own[by] > 0));
     }
     TUTTI_TRY(list_add(&w, "node_mapi", INT_NODES, b->nodes));
     TUTTI_TRY(list_add(&w, "node_mapb", BOR_NODES, b->nodes + b->internal_nodes));

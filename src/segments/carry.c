@@ -55,15 +55,15 @@ tutti_err tutti__infos_carry(void *context) {
     tutti__meta *m = c->dataset->meta;
     const tutti__segment_row *g = &c->dataset->model.segments[c->segment];
     tutti__trailer t;
-    uint64_t *sums = NULL;
+    uint64_t *checksums = NULL;
     char *buf = NULL;
     c->row = *g;
     c->row.trailer = g->end;
-    tutti_err err = read_trailer_sums(fd, path, g, &t, &sums);
-    if (err == TUTTI_OK && !sums) c->segment = -1; /* a repair will report the damage */
-    if (err == TUTTI_OK && sums) {
+    tutti_err err = read_trailer_sums(fd, path, g, &t, &checksums);
+    if (err == TUTTI_OK && !checksums) c->segment = -1; /* a repair will report the damage */
+    if (err == TUTTI_OK && checksums) {
         /* is_joined is 0, since the commit of this segment has ended */
-        const tutti__trailer_spec spec = {sums, t.blocks, 0, 0};
+        const tutti__trailer_spec spec = {checksums, t.blocks, 0, 0};
         err = tutti__meta_infos_unwritten(m, g->id); /* the first trailer becomes invalid */
         if (err == TUTTI_OK) err = tutti__meta_end_segment(m, &c->row);
         if (err == TUTTI_OK) err = tutti__trailer_make(m, &spec, &c->row, &buf);
@@ -74,7 +74,7 @@ tutti_err tutti__infos_carry(void *context) {
         /* the next writer truncates the file */
         if (err != TUTTI_OK && ftruncate(fd, g->end) != 0) c->segment = -1;
     }
-    tutti__free(sums);
+    tutti__free(checksums);
     tutti__free(buf);
     close(fd);
     return err;

@@ -21,18 +21,18 @@ static tutti_err list_blocks(const tutti__section *sections, int64_t n, tutti__b
 /* ---- the segment being written */
 
 tutti_err tutti__checksums_known(const tutti_dataset *d, tutti__block_list *blocks_out,
-                                 tutti__sum **known_out, int64_t *n_out) {
+                                 tutti__checksum **known_out, int64_t *n_out) {
     TUTTI_TRY(list_blocks(d->now.sections, d->now.sections_n, blocks_out));
     for (int64_t r = 0; r < d->now.puts.n; r++) {
         const tutti__put_record *record = d->now.puts.v[r];
-        for (size_t i = 0; i < record->sums.n; i++) {
+        for (size_t i = 0; i < record->checksums.n; i++) {
             int64_t s = -1;
-            const int64_t block = tutti__blocks_whole(blocks_out, record->sums.v[i].block, &s);
+            const int64_t block = tutti__blocks_whole(blocks_out, record->checksums.v[i].block, &s);
             if (block < 0) continue;
             if (d->now.progress[s].puts != 1 || d->now.progress[s].record != record) continue;
-            tutti__sum *k = tutti__table_grow(known_out, n_out, sizeof **known_out);
+            tutti__checksum *k = tutti__table_grow(known_out, n_out, sizeof **known_out);
             if (!k) return TUTTI_ERR_NOMEM;
-            *k = (tutti__sum){block, record->sums.v[i].hash};
+            *k = (tutti__checksum){block, record->checksums.v[i].hash};
         }
     }
     return TUTTI_OK;
@@ -41,7 +41,7 @@ tutti_err tutti__checksums_known(const tutti_dataset *d, tutti__block_list *bloc
 /* The checksums of blocks are hashed in the byte order of the file. */
 uint64_t tutti__checksum_of_blocks(uint64_t *table, int64_t n) {
     for (int64_t i = 0; i < n; i++) table[i] = htole64(table[i]);
-    const uint64_t sum = tutti__sum_of(table, (size_t)n * sizeof *table);
+    const uint64_t sum = tutti__checksum_of(table, (size_t)n * sizeof *table);
     for (int64_t i = 0; i < n; i++) table[i] = le64toh(table[i]);
     return sum;
 }
@@ -68,7 +68,7 @@ static tutti_err check_trailer(tutti_file *f, const tutti__segment_row *g,
     const int64_t number = (int64_t)g->id;
     TUTTI_TRY(read_exactly(f, g->end - (tutti_off)sizeof w, sizeof w, &w));
     const uint64_t blocks = le64toh(w.blocks), rows = le64toh(w.rows);
-    const uint64_t room = (uint64_t)(g->end - g->trailer) - sizeof w;
+    const uint64_t capacity = (uint64_t)(g->end - g->trailer) - sizeof w;
     TUTTI_CHECK(memcmp(w.magic, TUTTI__FOOTER_MAGIC, sizeof w.magic) == 0 &&
                     le64toh(w.start) == (uint64_t)g->start &&
                     le64toh(w.trailer) == (uint64_t)g->trailer,
@@ -76,20 +76,20 @@ static tutti_err check_trailer(tutti_file *f, const tutti__segment_row *g,
     TUTTI_CHECK(blocks == (uint64_t)m->first[m->n], TUTTI_ERR_FORMAT,
                 "the trailer of segment %lld has %llu checksums, but the segment has %lld blocks",
                 (long long)number, (unsigned long long)blocks, (long long)m->first[m->n]);
-    TUTTI_CHECK(blocks <= room / 8 && rows <= room - 8 * blocks, TUTTI_ERR_FORMAT,
+    TUTTI_CHECK(blocks <= capacity / 8 && rows <= capacity - 8 * blocks, TUTTI_ERR_FORMAT,
                 "the trailer of segment %lld has %llu checksums and %llu bytes of rows: more than "
                 "its %llu bytes",
                 (long long)number, (unsigned long long)blocks, (unsigned long long)rows,
-                (unsigned long long)room);
+                (unsigned long long)capacity);
     char *buf = tutti__malloc((size_t)(8 * blocks + rows));
     if (!buf) return TUTTI_ERR_NOMEM;
     tutti_err err = read_exactly(f, g->trailer, (tutti_off)(8 * blocks + rows), buf);
-    if (err == TUTTI_OK && tutti__sum_of(buf, (size_t)(8 * blocks + rows)) != le64toh(w.sum))
+    if (err == TUTTI_OK && tutti__checksum_of(buf, (size_t)(8 * blocks + rows)) != le64toh(w.sum))
         err = tutti__error_set(TUTTI_ERR_FORMAT, 0, g->trailer,
                                "the trailer of segment %lld is damaged", (long long)number);
     for (int64_t i = 0; i < m->n && err == TUTTI_OK; i++) {
         const int64_t n = m->first[i + 1] - m->first[i];
-        if (tutti__sum_of(buf + 8 * m->first[i], (size_t)(8 * n)) != sections[i].sum)
+        if (tutti__checksum_of(buf + 8 * m->first[i], (size_t)(8 * n)) != sections[i].sum)
             err = tutti__error_set(
                 TUTTI_ERR_FORMAT, 0, -1,
                 "the checksums of section %lld of segment %lld differ from the metadata",

@@ -28,8 +28,9 @@ static tutti_err read_chunk_header(const tutti_dataset *d, tutti_file *f, const 
     const tutti__variable *v = tutti__model_variable_id(&d->model, s->variable);
     unsigned char head[TUTTI__CHUNKS_HEADER];
     tutti__chunked of;
-    TUTTI_CHECK(v && tutti__chunked_of(d, v, s->type, s->segment, &of), TUTTI_ERR_FORMAT,
-                "the section has no shape");
+    TUTTI_CHECK(v, TUTTI_ERR_FORMAT, "unknown variable id %lld", (long long)s->variable);
+    TUTTI_CHECK(tutti__chunked_of(d, v, s->type, s->segment, &of), TUTTI_ERR_FORMAT,
+                "the space of variable '%s' has no size in this segment", v->name);
     TUTTI_CHECK(s->bytes >= (tutti_off)sizeof head, TUTTI_ERR_FORMAT,
                 "the section has %lld bytes: a chunk header needs %zu", (long long)s->bytes,
                 sizeof head);
@@ -66,7 +67,7 @@ typedef struct {
     tutti_count lo, hi;
     tutti_off *bounds; /* [hi - lo + 1] bounds of the chunks in the section */
     tutti__chunk_codec codec;
-    size_t room;
+    size_t capacity;
     char *frame, *raw;
 } unpacker;
 
@@ -82,8 +83,8 @@ static tutti_err create_unpacker(unpacker *u) {
     if (n == 0) return TUTTI_OK;
     u->bounds = tutti__malloc((size_t)(n + 1) * sizeof *u->bounds);
     u->raw = tutti__malloc(u->grid->raw);
-    u->room = tutti__chunk_bound(u->grid->raw);
-    u->frame = tutti__malloc(u->room);
+    u->capacity = tutti__chunk_bound(u->grid->raw);
+    u->frame = tutti__malloc(u->capacity);
     if (!u->bounds || !u->raw || !u->frame) return TUTTI_ERR_NOMEM;
     TUTTI_TRY(tutti__chunk_codec_make(u->grid, 0, &u->codec));
     return add_error_context(u->d, u->s, -1,
@@ -92,9 +93,9 @@ static tutti_err create_unpacker(unpacker *u) {
 
 static tutti_err read_chunk(unpacker *u, tutti_count chunk) {
     const tutti_off from = u->bounds[chunk - u->lo], bytes = u->bounds[chunk - u->lo + 1] - from;
-    TUTTI_CHECK((size_t)bytes <= u->room, TUTTI_ERR_FORMAT,
+    TUTTI_CHECK((size_t)bytes <= u->capacity, TUTTI_ERR_FORMAT,
                 "the frame has %lld bytes: at most %zu are possible for %zu uncompressed bytes",
-                (long long)bytes, u->room, u->grid->raw);
+                (long long)bytes, u->capacity, u->grid->raw);
     TUTTI_TRY(tutti__section_read(u->f, u->s->start + from, bytes, u->frame));
     return tutti__chunk_unpack(&u->codec, u->frame, (size_t)bytes, u->raw);
 }

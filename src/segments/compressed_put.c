@@ -83,12 +83,12 @@ static tutti_err compress_chunks(const tutti__chunk_grid *g, int level, const ch
                                  tutti_count n, tutti_off *ends, tutti__packed_section *io) {
     tutti__chunk_codec codec = {0};
     const size_t bound = tutti__chunk_bound(g->raw);
-    size_t room = (size_t)io->size[0], used = room, bytes = 0;
+    size_t capacity = (size_t)io->size[0], used = capacity, bytes = 0;
     tutti_err err = n > 0 ? tutti__chunk_codec_make(g, level, &codec) : TUTTI_OK;
     for (tutti_count i = 0; i < n && err == TUTTI_OK; i++) {
-        if (room - used < bound) {
-            room = used + bound + used / 2;
-            char *more = tutti__realloc(io->data, room);
+        if (capacity - used < bound) {
+            capacity = used + bound + used / 2;
+            char *more = tutti__realloc(io->data, capacity);
             err = more ? TUTTI_OK : TUTTI_ERR_NOMEM;
             if (more) io->data = more;
         }

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-void tutti__dataset_data_path(const tutti_dataset *d, const char *name, char *to, size_t room) {
-    snprintf(to, room, "%s/%s", d->path, name);
+void tutti__dataset_data_path(const tutti_dataset *d, const char *name, char *to, size_t capacity) {
+    snprintf(to, capacity, "%s/%s", d->path, name);
 }
 
 /* Close an open file and keep its statistics.   Collective. */

@@ -211,7 +211,7 @@ tutti_err tutti__dataset_file_create(const tutti_dataset *d,
                                      const tutti__datafile *row) TUTTI_MUST_USE;
 /* Close a data file (NULL: all).   Collective. */
 tutti_err tutti__dataset_file_close(tutti_dataset *d, const tutti__datafile *row) TUTTI_MUST_USE;
-void tutti__dataset_data_path(const tutti_dataset *d, const char *name, char *to, size_t room);
+void tutti__dataset_data_path(const tutti_dataset *d, const char *name, char *to, size_t capacity);
 /* Load the model from the database on rank 0 and broadcast it.   Collective. */
 tutti_err tutti__dataset_load(tutti_dataset *d, tutti__model *out) TUTTI_MUST_USE;
 void tutti__places_free(tutti__places *at); /* frees the contents of *at */
@@ -332,7 +332,7 @@ tutti_err tutti__ranked_reads(tutti_dataset *d, const tutti__section *s, tutti_o
 /* Get the blocks of the segment being written, section by section, and the checksums that this rank
  * knows; the caller frees both.   Not collective. */
 tutti_err tutti__checksums_known(const tutti_dataset *d, tutti__block_list *blocks_out,
-                                 tutti__sum **known_out, int64_t *n_out) TUTTI_MUST_USE;
+                                 tutti__checksum **known_out, int64_t *n_out) TUTTI_MUST_USE;
 /* Return the checksum of a section, computed from those of its blocks. */
 uint64_t tutti__checksum_of_blocks(uint64_t *table, int64_t n);
 /* Compare a section (NULL: all sections) of a segment with the checksums.   Collective. */

@@ -64,11 +64,11 @@ tutti_err tutti__dataset_check_unchanged(tutti_dataset *d, tutti_err err) {
 static tutti_err broadcast_table(tutti_dataset *d, void *table, int64_t n, size_t size) {
     void *rows = NULL;
     tutti_err err = TUTTI_OK;
-    size_t room = 8;
-    while (room < (size_t)n) room *= 2;
+    size_t capacity = 8;
+    while (capacity < (size_t)n) capacity *= 2;
     memcpy(&rows, table, sizeof rows);
     if (d->team->rank != 0) {
-        rows = tutti__malloc(room * size);
+        rows = tutti__malloc(capacity * size);
         if (!rows) err = TUTTI_ERR_NOMEM;
         memcpy(table, &rows, sizeof rows);
     }

@@ -9,9 +9,9 @@
 
 /* ---- numbering */
 
-tutti_err tutti__blocks_make(int64_t room, tutti__block_list *out) {
-    *out = (tutti__block_list){.of = tutti__malloc((size_t)room * sizeof *out->of),
-                               .first = tutti__malloc((size_t)(room + 1) * sizeof *out->first)};
+tutti_err tutti__blocks_make(int64_t capacity, tutti__block_list *out) {
+    *out = (tutti__block_list){.of = tutti__malloc((size_t)capacity * sizeof *out->of),
+                               .first = tutti__malloc((size_t)(capacity + 1) * sizeof *out->first)};
     if (!out->of || !out->first) {
         tutti__blocks_free(out);
         return TUTTI_ERR_NOMEM;
@@ -91,7 +91,7 @@ static tutti_err read_blocks(tutti_file *f, const tutti__block_list *b, const in
                                    (long long)(begin + count), (long long)end);
         for (int64_t j = 0; j < run && err == TUTTI_OK; j++) {
             tutti__blocks_bounds(b, list ? list[i + j] : from + i + j, &lo, &hi);
-            sums_out[i + j] = tutti__sum_of(buf + (lo - begin), (size_t)(hi - lo));
+            sums_out[i + j] = tutti__checksum_of(buf + (lo - begin), (size_t)(hi - lo));
         }
         i += run;
     }
@@ -117,20 +117,20 @@ tutti_err tutti__blocks_compare(tutti_file *f, const tutti__block_list *b, int64
 
 /* ---- the table of rank 0 */
 
-tutti_err tutti__block_table_make(const tutti__block_list *b, int64_t n, const tutti__sum *known,
-                                  tutti__block_table *out) {
+tutti_err tutti__block_table_make(const tutti__block_list *b, int64_t n,
+                                  const tutti__checksum *known, tutti__block_table *out) {
     const size_t blocks = (size_t)b->first[b->n];
     unsigned char *is_known = tutti__calloc(blocks + 1, 1);
     *out = (tutti__block_table){.n = (int64_t)blocks,
-                                .sums = tutti__malloc((blocks + 1) * sizeof *out->sums),
+                                .checksums = tutti__malloc((blocks + 1) * sizeof *out->checksums),
                                 .missing = tutti__malloc((blocks + 1) * sizeof *out->missing)};
-    if (!is_known || !out->sums || !out->missing) {
+    if (!is_known || !out->checksums || !out->missing) {
         tutti__free(is_known);
         tutti__block_table_free(out);
         return TUTTI_ERR_NOMEM;
     }
     for (int64_t i = 0; i < n; i++) {
-        out->sums[known[i].block] = known[i].hash;
+        out->checksums[known[i].block] = known[i].hash;
         is_known[known[i].block] = 1;
     }
     for (int64_t i = 0; i < out->n; i++)
@@ -140,23 +140,23 @@ tutti_err tutti__block_table_make(const tutti__block_list *b, int64_t n, const t
 }
 
 void tutti__block_table_free(tutti__block_table *t) {
-    tutti__free(t->sums);
+    tutti__free(t->checksums);
     tutti__free(t->missing);
     *t = (tutti__block_table){0};
 }
 
-static void fill_missing(tutti__block_table *t, const uint64_t *sums) {
-    for (int64_t i = 0; i < t->missing_n; i++) t->sums[t->missing[i]] = sums[i];
+static void fill_missing(tutti__block_table *t, const uint64_t *checksums) {
+    for (int64_t i = 0; i < t->missing_n; i++) t->checksums[t->missing[i]] = checksums[i];
     t->missing_n = 0;
 }
 
 tutti_err tutti__block_table_read(tutti_file *f, const tutti__block_list *b,
                                   tutti__block_table *t) {
-    uint64_t *sums = tutti__malloc((size_t)t->missing_n * sizeof *sums);
-    tutti_err err = sums ? TUTTI_OK : TUTTI_ERR_NOMEM;
-    if (err == TUTTI_OK) err = read_blocks(f, b, t->missing, 0, t->missing_n, sums);
-    if (err == TUTTI_OK) fill_missing(t, sums);
-    tutti__free(sums);
+    uint64_t *checksums = tutti__malloc((size_t)t->missing_n * sizeof *checksums);
+    tutti_err err = checksums ? TUTTI_OK : TUTTI_ERR_NOMEM;
+    if (err == TUTTI_OK) err = read_blocks(f, b, t->missing, 0, t->missing_n, checksums);
+    if (err == TUTTI_OK) fill_missing(t, checksums);
+    tutti__free(checksums);
     return err;
 }
 
@@ -168,12 +168,12 @@ typedef struct {
     const tutti__block_list *of;
     const int64_t *list;
     int64_t n;
-    uint64_t *sums;
+    uint64_t *checksums;
 } block_share;
 
 static tutti_err read_share(void *context) {
     const block_share *r = context;
-    return read_blocks(r->file, r->of, r->list, 0, r->n, r->sums);
+    return read_blocks(r->file, r->of, r->list, 0, r->n, r->checksums);
 }
 
 tutti_err tutti__block_table_share(tutti__team *team, tutti_file *f, const tutti__block_list *b,
@@ -186,19 +186,19 @@ tutti_err tutti__block_table_share(tutti__team *team, tutti_file *f, const tutti
     TUTTI_TRY(listed);
     const int64_t n = (int64_t)(list_bytes / sizeof *t->missing), lo = n * team->rank / team->size;
     block_share share = {f, b, (int64_t *)list + lo, n * (team->rank + 1) / team->size - lo, NULL};
-    share.sums = tutti__malloc((size_t)share.n * sizeof *share.sums);
-    tutti_err err = share.sums ? tutti__by_thread(read_share, &share) : TUTTI_ERR_NOMEM;
-    err = tutti__team_gather(team, err, share.sums, share.n * (int64_t)sizeof *share.sums, &all,
-                             &bytes);
+    share.checksums = tutti__malloc((size_t)share.n * sizeof *share.checksums);
+    tutti_err err = share.checksums ? tutti__by_thread(read_share, &share) : TUTTI_ERR_NOMEM;
+    err = tutti__team_gather(team, err, share.checksums, share.n * (int64_t)sizeof *share.checksums,
+                             &all, &bytes);
     if (team->rank == 0 && err == TUTTI_OK) fill_missing(t, all);
     if (team->rank != 0) tutti__free(list);
-    tutti__free(share.sums);
+    tutti__free(share.checksums);
     tutti__free(all);
     return err;
 }
 
 tutti_err tutti__blocks_sum(tutti__team *t, tutti_file *f, const tutti__block_list *b, int64_t n,
-                            const tutti__sum *known, uint64_t **table_out) {
+                            const tutti__checksum *known, uint64_t **table_out) {
     tutti__block_table table = {0};
     void *all = NULL;
     int64_t bytes = 0;
@@ -211,8 +211,8 @@ tutti_err tutti__blocks_sum(tutti__team *t, tutti_file *f, const tutti__block_li
     if (err == TUTTI_OK) err = tutti__block_table_share(t, f, b, &table);
     err = tutti__team_agree(t, err);
     if (err == TUTTI_OK && t->rank == 0) {
-        *table_out = table.sums;
-        table.sums = NULL;
+        *table_out = table.checksums;
+        table.checksums = NULL;
     }
     tutti__block_table_free(&table);
     return err;

@@ -33,7 +33,7 @@ typedef struct tutti__block_list {
 
 /* Create a list with space for `room` extents, which are then added.   Not collective, like all
  * functions here unless stated otherwise. */
-tutti_err tutti__blocks_make(int64_t room, tutti__block_list *out) TUTTI_MUST_USE;
+tutti_err tutti__blocks_make(int64_t capacity, tutti__block_list *out) TUTTI_MUST_USE;
 void tutti__blocks_add(tutti__block_list *b, tutti_off start, tutti_off bytes);
 void tutti__blocks_free(tutti__block_list *b);
 /* Get the bytes [*lo, *hi) of a block of the table; returns the index of its extent. */
@@ -52,13 +52,14 @@ tutti_err tutti__blocks_compare(tutti_file *f, const tutti__block_list *b, int64
 /* Checksums of a list of blocks on rank 0, and the blocks whose checksums are not yet known. */
 typedef struct tutti__block_table {
     int64_t n; /* number of blocks of the list */
-    uint64_t *sums;
+    uint64_t *checksums;
     int64_t *missing; /* [missing_n] blocks whose checksums are not known, ascending */
     int64_t missing_n;
 } tutti__block_table;
 
 /* Create a table from the checksums that the ranks know, by block of the list. */
-tutti_err tutti__block_table_make(const tutti__block_list *b, int64_t n, const tutti__sum *known,
+tutti_err tutti__block_table_make(const tutti__block_list *b, int64_t n,
+                                  const tutti__checksum *known,
                                   tutti__block_table *out) TUTTI_MUST_USE;
 /* Read the missing blocks and compute their checksums. */
 tutti_err tutti__block_table_read(tutti_file *f, const tutti__block_list *b,
@@ -72,6 +73,6 @@ void tutti__block_table_free(tutti__block_table *t);
 /* Compute all checksums, from those that the ranks know (by block of the list, each on one rank)
  * and from the file.  *table_out: on rank 0 the table, which the caller frees.   Collective. */
 tutti_err tutti__blocks_sum(tutti__team *t, tutti_file *f, const tutti__block_list *b, int64_t n,
-                            const tutti__sum *known, uint64_t **table_out) TUTTI_MUST_USE;
+                            const tutti__checksum *known, uint64_t **table_out) TUTTI_MUST_USE;
 
 #endif

@@ -14,14 +14,14 @@ tutti_err tutti__put_new(tutti__put_list *list, int64_t targets, tutti__put_reco
         return TUTTI_ERR_NOMEM;
     }
     r->outcome = TUTTI__PUT_UNKNOWN;
-    r->sums.bytes = TUTTI__BLOCK;
+    r->checksums.bytes = TUTTI__BLOCK;
     r->list = list;
     *at = *out = r;
     return TUTTI_OK;
 }
 
 static void free_record(tutti__put_record *r) {
-    tutti__sums_free(&r->sums);
+    tutti__checksums_free(&r->checksums);
     tutti__free(r->targets);
     tutti__free(r);
 }

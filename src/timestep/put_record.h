@@ -29,8 +29,8 @@ typedef struct tutti__put_target {
 typedef struct tutti__put_list tutti__put_list;
 
 typedef struct tutti__put_record {
-    tutti_err outcome; /* TUTTI__PUT_UNKNOWN: in progress */
-    tutti__sums sums;  /* checksums of blocks that this rank wrote */
+    tutti_err outcome;          /* TUTTI__PUT_UNKNOWN: in progress */
+    tutti__checksums checksums; /* checksums of blocks that this rank wrote */
     tutti__put_list *list;
     tutti_request *request; /* request of a started put that has not been collected; NULL: none */
     tutti__put_target *targets;

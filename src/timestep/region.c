@@ -12,10 +12,10 @@ typedef struct {
 } written_bytes;
 
 struct tutti__region {
-    tutti__block_list blocks; /* one extent */
-    tutti_off base;           /* file offset that is the base of accesses */
-    tutti__sums **sums;       /* checksums of each operation */
-    int64_t sums_n;
+    tutti__block_list blocks;     /* one extent */
+    tutti_off base;               /* file offset that is the base of accesses */
+    tutti__checksums **checksums; /* checksums of each operation */
+    int64_t checksums_n;
     int32_t operations;
     written_bytes *written;
     int64_t written_n;
@@ -48,12 +48,12 @@ void tutti__region_free(tutti__region **pr) {
     tutti__region *r = *pr;
     *pr = NULL;
     if (!r) return;
-    for (int64_t i = 0; i < r->sums_n; i++) {
-        tutti__free(r->sums[i]->v);
-        tutti__free(r->sums[i]);
+    for (int64_t i = 0; i < r->checksums_n; i++) {
+        tutti__free(r->checksums[i]->v);
+        tutti__free(r->checksums[i]);
     }
     for (int64_t i = 0; i < r->written_n; i++) tutti_access_free(&r->written[i].access);
-    tutti__free(r->sums);
+    tutti__free(r->checksums);
     tutti__free(r->written);
     tutti__free(r->touched);
     tutti__blocks_free(&r->blocks);
@@ -82,21 +82,21 @@ tutti_err tutti__region_touch(tutti__region *r, tutti_off lo, tutti_off hi) {
 }
 
 tutti_err tutti__region_add_parts(tutti__region *r, int n, const tutti_part *parts,
-                                  tutti__sums **out) {
+                                  tutti__checksums **out) {
     *out = NULL;
     if (!r || r->blocks.first[1] == 0) return TUTTI_OK;
     for (int i = 0; i < n; i++) TUTTI_TRY(record_access(r, parts[i].access));
-    tutti__sums *sums = tutti__calloc(1, sizeof *sums);
-    if (!sums) return TUTTI_ERR_NOMEM;
-    tutti__sums **at = tutti__table_grow(&r->sums, &r->sums_n, sizeof *at);
+    tutti__checksums *checksums = tutti__calloc(1, sizeof *checksums);
+    if (!checksums) return TUTTI_ERR_NOMEM;
+    tutti__checksums **at = tutti__table_grow(&r->checksums, &r->checksums_n, sizeof *at);
     if (!at) {
-        tutti__free(sums);
+        tutti__free(checksums);
         return TUTTI_ERR_NOMEM;
     }
-    sums->bytes = TUTTI__BLOCK;
-    sums->start = r->blocks.origin;
-    if (r->blocks.origin > 0) sums->end = r->blocks.of[0].start + r->blocks.of[0].bytes;
-    *at = *out = sums;
+    checksums->bytes = TUTTI__BLOCK;
+    checksums->start = r->blocks.origin;
+    if (r->blocks.origin > 0) checksums->end = r->blocks.of[0].start + r->blocks.of[0].bytes;
+    *at = *out = checksums;
     return TUTTI_OK;
 }
 
@@ -154,20 +154,20 @@ static tutti_err find_single_writes(tutti__region *r, tutti__team *team) {
 }
 
 tutti_err tutti__region_known(tutti__region *r, tutti__team *team, tutti_err local_err,
-                              tutti__sum **out, int64_t *n_out) {
+                              tutti__checksum **out, int64_t *n_out) {
     TUTTI_TRY(find_single_writes(r, team));
     if (local_err != TUTTI_OK) return local_err;
-    size_t room = 0;
+    size_t capacity = 0;
     int64_t n = 0, extent = 0;
-    for (int64_t i = 0; i < r->sums_n; i++) room += r->sums[i]->n;
-    tutti__sum *v = tutti__malloc(room * sizeof *v);
+    for (int64_t i = 0; i < r->checksums_n; i++) capacity += r->checksums[i]->n;
+    tutti__checksum *v = tutti__malloc(capacity * sizeof *v);
     if (!v) return TUTTI_ERR_NOMEM;
-    for (int64_t i = 0; i < r->sums_n; i++)
-        for (size_t k = 0; k < r->sums[i]->n; k++) {
-            int64_t b = r->sums[i]->v[k].block;
-            if (r->sums[i]->end == 0) b = tutti__blocks_whole(&r->blocks, b, &extent);
+    for (int64_t i = 0; i < r->checksums_n; i++)
+        for (size_t k = 0; k < r->checksums[i]->n; k++) {
+            int64_t b = r->checksums[i]->v[k].block;
+            if (r->checksums[i]->end == 0) b = tutti__blocks_whole(&r->blocks, b, &extent);
             if (b >= 0 && b < r->blocks.first[1] && r->touched[b])
-                v[n++] = (tutti__sum){b, r->sums[i]->v[k].hash};
+                v[n++] = (tutti__checksum){b, r->checksums[i]->v[k].hash};
         }
     *out = v;
     *n_out = n;

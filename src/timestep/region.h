@@ -32,7 +32,7 @@ void tutti__region_next_operation(tutti__region *r);
 /* Record the bytes that the operation writes.  *out is the destination of its checksums; NULL: none
  * are needed. */
 tutti_err tutti__region_add_parts(tutti__region *r, int n, const tutti_part *parts,
-                                  tutti__sums **out) TUTTI_MUST_USE;
+                                  tutti__checksums **out) TUTTI_MUST_USE;
 /* Start another operation that writes bytes [lo, hi) of the file, without checksums. */
 tutti_err tutti__region_touch(tutti__region *r, tutti_off lo, tutti_off hi) TUTTI_MUST_USE;
 /* Allocate memory that tutti__region_known needs. */
@@ -44,6 +44,6 @@ const tutti__block_list *tutti__region_blocks(const tutti__region *r);
  * returns this error.   Collective; the region must not be NULL.
  * @return an error of MPI or of this rank */
 tutti_err tutti__region_known(tutti__region *r, tutti__team *team, tutti_err local_err,
-                              tutti__sum **out, int64_t *n_out) TUTTI_MUST_USE;
+                              tutti__checksum **out, int64_t *n_out) TUTTI_MUST_USE;
 
 #endif

@@ -1,7 +1,7 @@
-/* timestep: non-blocking puts and gets.  Starting an operation does not communicate: it is queued,
- * and its fiber runs it, including the agreement on the call, when this rank tests, waits, or makes
- * the next collective call on the object.  Operations of one object run one after another, in the
- * order of their starts.   Not collective, except the operations.
+/* timestep: non-blocking writes and reads of variables.  Starting an operation does not
+ * communicate: it is queued, and its fiber runs it, including the agreement on the call, when this
+ * rank tests, waits, or makes the next collective call on the object.  Operations of one object run
+ * one after another, in the order of their starts.   Not collective, except the operations.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_STARTED_H
 #define TUTTI_STARTED_H

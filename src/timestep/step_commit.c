@@ -20,7 +20,7 @@ static tutti_err finish_step(void *context) {
     commit_state *s = context;
     const tutti__step_commit *c = s->of;
     if (c->has_checksums) TUTTI_TRY(tutti__block_table_read(c->file, c->blocks, &s->table));
-    return c->steps->finish(c->step, s->table.sums, s->table.n);
+    return c->steps->finish(c->step, s->table.checksums, s->table.n);
 }
 
 static tutti_err sync_file(void *context) {

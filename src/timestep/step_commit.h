@@ -46,7 +46,7 @@ typedef struct tutti__step_commit {
     const tutti__block_list *blocks;
     int has_checksums; /* the same on all ranks */
     int64_t known_n;   /* number of checksums that this rank knows */
-    const tutti__sum *known;
+    const tutti__checksum *known;
     const tutti__commit_steps *steps;
     void *step;
     /* verdict and the bytes that follow it; afterwards, on all ranks those of rank 0 */

@@ -42,7 +42,7 @@ typedef struct tutti__step_kind {
     int64_t count;  /* number of decompositions; the same on all ranks */                          \
     int mode;       /* TUTTI_READ, TUTTI_WRITE */                                                  \
     tutti_options io;                                                                              \
-    tutti__start_queue starts; /* non-blocking puts and gets that are not completed */             \
+    tutti__start_queue starts; /* non-blocking writes and reads in progress */                     \
     tutti_request *commit;     /* non-blocking commit that is not completed; NULL: none */         \
     tutti__team *commit_team;  /* the same ranks, for non-blocking commits; NULL: not yet taken */ \
     tutti_stats stats;         /* statistics of closed data files */                               \

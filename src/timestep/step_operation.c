@@ -1,4 +1,4 @@
-/* timestep: blocking and started puts and gets (step_operation.h).
+/* timestep: blocking and non-blocking writes and reads of variables (step_operation.h).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "timestep/step_operation.h"
 

@@ -1,5 +1,5 @@
-/* timestep: puts and gets, blocking or started (started.h), of datasets and Exodus files.  A start
- * does not wait for other ranks: they agree on the call when it runs.
+/* timestep: writes and reads of variables of datasets and Exodus files, blocking or started
+ * (started.h).  A start does not wait for other ranks: they agree on the call when it runs.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_STEP_OPERATION_H
 #define TUTTI_STEP_OPERATION_H

@@ -33,7 +33,7 @@ typedef struct {
 static int visit_order(const tutti__two_phase *t, const tutti__destination *s) {
     const int n = t->domains.aggregators;
     if (!s->by_relay) return (s->member - t->groups->me + t->groups->size) % t->groups->size;
-    const int from = (int)((long long)t->groups->mine * n / t->groups->n);
+    const int from = (int)((long long)t->groups->own * n / t->groups->n);
     return t->groups->size + (s->aggregator - from + n) % n;
 }
 
@@ -49,7 +49,7 @@ static tutti_err find_destinations(tutti__two_phase *t, tutti__side file) {
     for (int i = 0; i < route.n; i++) {
         const int a = route.stop[i].aggregator, rank = t->agg_rank[a];
         tutti__destination s = {a, route.stop[i].cycle, 0, 0};
-        s.by_relay = !t->literal && (t->ordered || g->of[rank] != g->mine);
+        s.by_relay = !t->literal && (t->ordered || g->of[rank] != g->own);
         if (s.by_relay) {
             s.member = a % g->size;
         } else { /* binary search for `rank` among the ascending members of its group */
@@ -77,7 +77,7 @@ static tutti_err find_destinations(tutti__two_phase *t, tutti__side file) {
 static tutti_err make_descriptions(tutti_plan *p, int *n_out, tutti__sparse_message **out) {
     tutti__two_phase *t = p->two;
     const tutti__side file = p->asked.access->file;
-    const int *members = t->groups->member + t->groups->start[t->groups->mine];
+    const int *members = t->groups->member + t->groups->start[t->groups->own];
     tutti__sparse_message *v = tutti__calloc(2 * (size_t)t->destinations + 1, sizeof *v);
     if (!v) return TUTTI_ERR_NOMEM;
     int n = 0;

@@ -93,7 +93,7 @@ static tutti_err lose_to_highest(sweep *w, tutti_off at, tutti_off end) {
             x->v[x->n - 1].bytes += end - at;
             continue;
         }
-        TUTTI_TRY(tutti__grow(&x->v, x->n + 1, &x->room, sizeof *x->v));
+        TUTTI_TRY(tutti__grow(&x->v, x->n + 1, &x->capacity, sizeof *x->v));
         x->v[x->n++] = (tutti__extent){at, end - at};
     }
     return TUTTI_OK;
@@ -386,7 +386,7 @@ static tutti_err add_message(outbox *m, int to, loss_header h, tutti__side lost)
 static tutti_err notify_source(tutti__two_phase *t, int i, const tutti__extents *lost, outbox *m,
                                int *large_out) {
     const tutti__source *s = &t->incoming.source[i];
-    const int relayed = s->group != t->groups->mine && !t->literal;
+    const int relayed = s->group != t->groups->own && !t->literal;
     const tutti__sender_group *b = t->incoming.senders;
     tutti__side side;
     run_list l = {.n = 0};

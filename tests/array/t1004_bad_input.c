@@ -54,7 +54,7 @@ static void slices(tutti_array *a) {
     s = all, s.lo[1] = -1, slice_refused(a, s, "outside");
     s = all, s.hi[1] = INT64_MAX, slice_refused(a, s, "outside");
     s = all, s.lo[0] = INT64_MIN, slice_refused(a, s, "outside");
-    s = all, s.stride[1] = -2, slice_refused(a, s, "stride -2");
+    s = all, s.stride[1] = -2, slice_refused(a, s, "stride is -2");
 }
 
 /* ---- frames and buffers */

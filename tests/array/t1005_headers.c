@@ -73,7 +73,7 @@ static void check_inconsistent(int at, int bytes, uint64_t v, const char *words)
 
 static void test_lies(void) {
     check_inconsistent(0, 1, 0x88, "wrong signature");
-    check_inconsistent(8, 4, 2, "newer");
+    check_inconsistent(8, 4, 2, "array format 2");
     check_inconsistent(8, 4, 0, "format is 0");
     check_inconsistent(12, 4, 3, "placement");
     check_inconsistent(12, 4, 1, "number of parts is 0");

@@ -15,7 +15,7 @@ json 'o["segments"] == 6 and o["lost"] == 0 and not o["rebuilt"] and o["kept"] =
 [ ! -e run/metadata.sqlite.damaged ] || bad=1
 
 : >run/metadata.sqlite # truncated
-expect 1 'no metadata: run tutti repair to rebuild them' verify run
+expect 1 "no metadata: run 'tutti repair' to rebuild the metadata" verify run
 expect 0 'run: metadata rebuilt; 6 segments' repair run
 grep -q 'the old metadata are run/metadata.sqlite.damaged' out || { cat out; bad=1; }
 expect 0 'run: ok; 6 segments' verify run

@@ -76,7 +76,8 @@ static void model_all(model *m, unsigned char **seen, int shape, uint64_t salt, 
     }
 }
 
-static void compare_checksums(const tutti__sums *s, const model *m, const unsigned char *seen) {
+static void compare_checksums(const tutti__checksums *s, const model *m,
+                              const unsigned char *seen) {
     const tutti_off end = s->end ? s->end : m->size;
     const int64_t n = tutti__max(m->size - s->start, 0) / s->bytes + 1;
     uint64_t *local = calloc((size_t)(2 * n), sizeof *local), *all = calloc((size_t)(2 * n), 8);
@@ -97,7 +98,7 @@ static void compare_checksums(const tutti__sums *s, const model *m, const unsign
         CHECK(all[2 * b] == (uint64_t)whole, "block %lld has %d sums, not %d", (long long)b,
               (int)all[2 * b], whole);
         if (whole && all[2 * b] == 1)
-            CHECK(all[2 * b + 1] == tutti__sum_of(m->v + lo, (size_t)(hi - lo)),
+            CHECK(all[2 * b + 1] == tutti__checksum_of(m->v + lo, (size_t)(hi - lo)),
                   "sum of block %lld", (long long)b);
     }
     free(local);
@@ -115,7 +116,7 @@ static tutti_off end_of_all(const request *q) {
 /* Write at displacement `by`, which is added to the access or, if `is_base`, to the base of blocks. */
 static void write_once(tutti_file *f, const int *choice, uint64_t salt, tutti_off by, int is_base,
                        model *m) {
-    tutti__sums sums = {.bytes = atoi(blocks[choice[BLOCK]])};
+    tutti__checksums sums = {.bytes = atoi(blocks[choice[BLOCK]])};
     request q = request_of(choice[SHAPE], rank, salt, sums.bytes);
     unsigned char *seen = NULL;
     tutti_request *r = NULL;
@@ -136,7 +137,7 @@ static void write_once(tutti_file *f, const int *choice, uint64_t salt, tutti_of
                                   .is_write = 1,
                                   .buf = (char *)q.base,
                                   .base = is_base ? by : 0,
-                                  .sums = &sums},
+                                  .checksums = &sums},
                            .asked.how = choice[HOW] == 0   ? TUTTI__AT_ONCE
                                         : choice[HOW] == 1 ? TUTTI__SPLIT
                                                            : TUTTI__STARTED};
@@ -152,7 +153,7 @@ static void write_once(tutti_file *f, const int *choice, uint64_t salt, tutti_of
     CHECK_EQ(count, tutti_access_bytes(q.access));
     model_all(m, &seen, choice[SHAPE], salt, by, sums.bytes);
     compare_checksums(&sums, m, seen);
-    tutti__sums_free(&sums);
+    tutti__checksums_free(&sums);
     tutti_access_free(&there);
     request_free(&q);
     free(seen);
@@ -188,18 +189,19 @@ static void combination(const int *choice) {
 
 /* Ranks that pass different block sizes return TUTTI_ERR_MISMATCH. */
 static void test_disagree(void) {
-    tutti__sums sums = {.bytes = rank == 0 ? 512 : 1024};
+    tutti__checksums sums = {.bytes = rank == 0 ? 512 : 1024};
     tutti_file *f = NULL;
     tutti_access *a = NULL;
     char v[1024] = {0};
     CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path, TUTTI_WRITE | TUTTI_CREATE, NULL, &f),
                TUTTI_OK);
     CHECK_OK(tutti_access_contiguous(1024 * rank, 1024, &a));
-    tutti_request asked = {.asked.name = "write",
-                           .op = {.file = f, .access = a, .is_write = 1, .buf = v, .sums = &sums}};
+    tutti_request asked = {
+        .asked.name = "write",
+        .op = {.file = f, .access = a, .is_write = 1, .buf = v, .checksums = &sums}};
     CHECK_SAME(tutti__request_run(&asked, NULL), ranks > 1 ? TUTTI_ERR_MISMATCH : TUTTI_OK);
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
-    tutti__sums_free(&sums);
+    tutti__checksums_free(&sums);
     tutti_access_free(&a);
 }
 

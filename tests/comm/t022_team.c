@@ -52,19 +52,19 @@ static void groups_check(const tutti__groups *g, const char *nodes, int singles)
         if (size > largest) largest = size;
     }
     CHECK_EQ(g->largest, largest);
-    CHECK_EQ(g->mine, g->of[rank]);
-    CHECK(tutti__groups_members(g, g->mine, &local)[g->me] == rank && local == g->size, "my place");
+    CHECK_EQ(g->own, g->of[rank]);
+    CHECK(tutti__groups_members(g, g->own, &local)[g->me] == rank && local == g->size, "my place");
 }
 
 /* A broadcast of a node's first rank reaches only its node; the conjunction of a node ignores other nodes. */
 static void node_messages(const tutti__team *t, const char *nodes) {
-    const int first = t->nodes.member[t->nodes.start[t->nodes.mine]];
+    const int first = t->nodes.member[t->nodes.start[t->nodes.own]];
     for (int who = -1; who < t->size; who++) {
         int data[3] = {t->rank, who, -1}, all = -1;
         CHECK_OK(tutti__node_broadcast(t, data, (int)sizeof data));
         CHECK(data[0] == first && data[1] == who, "nodes=%s: data of rank %d", nodes, data[0]);
         CHECK_OK(tutti__node_all(t, t->rank != who, &all));
-        CHECK(all == (who < 0 || t->nodes.of[who] != t->nodes.mine), "nodes=%s: rank %d refuses",
+        CHECK(all == (who < 0 || t->nodes.of[who] != t->nodes.own), "nodes=%s: rank %d refuses",
               nodes, who);
     }
 }

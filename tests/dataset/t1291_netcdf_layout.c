@@ -210,7 +210,7 @@ static uint64_t check_file(void) {
     if (f) fclose(f);
     for (int i = 0; i < ALL; i++) check_variable(&c, bytes, i);
     check_times(&c, bytes);
-    const uint64_t sum = tutti__sum_of(bytes, (size_t)size);
+    const uint64_t sum = tutti__checksum_of(bytes, (size_t)size);
     free(bytes);
     tutti__cdf_free(&c);
     return sum;

@@ -115,7 +115,7 @@ static void read_checksums(uint64_t checksums[FILES]) {
         CHECK(fd >= 0 && fstat(fd, &st) == 0, "%s", name);
         bytes = malloc((size_t)st.st_size);
         CHECK(read(fd, bytes, (size_t)st.st_size) == st.st_size);
-        checksums[f] = tutti__sum_of(bytes, (size_t)st.st_size);
+        checksums[f] = tutti__checksum_of(bytes, (size_t)st.st_size);
         free(bytes);
         close(fd);
     }

@@ -154,9 +154,9 @@ static void check_window_io(void) {
     tutti_io_run run[2] = {{1010, stage, 20}, {1050, stage + 40, 60}};
     tutti__window_io w = {.lo = 10, .hi = 110, .total = 80, .stage = stage, .shift = 1000};
     w.run = run;
-    w.n = w.room = 2;
+    w.n = w.capacity = 2;
     w.requested = 80;
-    NOTICED(w.room, 1, tutti__window_io_is_valid(&w, 1));
+    NOTICED(w.capacity, 1, tutti__window_io_is_valid(&w, 1));
     NOTICED(w.requested, 79, tutti__window_io_is_valid(&w, 1));
     NOTICED(w.total, 101, tutti__window_io_is_valid(&w, 1));
     NOTICED(w.lo, 11, tutti__window_io_is_valid(&w, 1));

@@ -16,12 +16,11 @@ static void used_together(tutti__team *t, int shared, size_t bytes) {
     unsigned char *v = (unsigned char *)t->staging->segment[shared ? 0 : 1].base;
     MPI_Barrier(t->comm);
     for (size_t i = (size_t)g->me; i < bytes; i += (size_t)g->size)
-        v[i] = (unsigned char)(17 * g->mine + g->me + (int)(i >> 10));
+        v[i] = (unsigned char)(17 * g->own + g->me + (int)(i >> 10));
     MPI_Barrier(t->comm);
     size_t wrong = 0;
     for (size_t i = 0; i < bytes; i++)
-        wrong +=
-            v[i] != (unsigned char)(17 * g->mine + (int)(i % (size_t)g->size) + (int)(i >> 10));
+        wrong += v[i] != (unsigned char)(17 * g->own + (int)(i % (size_t)g->size) + (int)(i >> 10));
     CHECK(wrong == 0, "%zu bytes of %zu are not the group's", wrong, bytes);
     MPI_Barrier(t->comm);
 }

@@ -22,8 +22,8 @@
 #define UNIT_AMPERE (UNIT_CHARGE * UNIT_DENSITY * UNIT_LENGTH)     /* current, in A */
 #define UNIT_AMPERE_CM2 (UNIT_CHARGE * UNIT_DENSITY / UNIT_LENGTH) /* current density, in A/cm^2 */
 #define PERMITTIVITY (11.7 * 8.854188e-14)                         /* in F/cm */
-/* The square of the intrinsic Debye length, in um^2: Poisson's equation is
- * DEBYE * laplace(psi) = n - p - doping. */
+/* The square of the intrinsic Debye length, in um^2: Poisson's equation is DEBYE * laplace(psi) =
+ * n - p - doping. */
 #define DEBYE (PERMITTIVITY * UNIT_VOLT / (UNIT_CHARGE * UNIT_DENSITY * UNIT_LENGTH * UNIT_LENGTH))
 
 #define CONTACTS 4 /* maximum number of contacts */
