@@ -58,7 +58,10 @@ def test_requests(comm, rng, path):
     whole = rng.integers(99, size=(12, 6)).astype("f4")
     with Array.create(comm, path, whole.shape, "f4") as a:
         mine = np.s_[comm.rank::comm.size, ::2]
-        a.write_start(mine, whole[mine]).wait()
+        request = a.write_start(mine, whole[mine])
+        while not request.wait_for(10):
+            pass
+        assert request.done and request.wait_for(0)
         rest = np.s_[comm.rank::comm.size, 1::2]
         with a.write_start(rest, whole[rest]):
             pass

@@ -58,7 +58,7 @@ static void bad_lists(void) {
     check_refused(&s, TUTTI_ERR_OVERFLOW, "values of 8 bytes");
     s = fine();
     for (int i = 0; i < s.n; i++) load[i] = (int64_t)1 << 57;
-    check_refused(&s, TUTTI_ERR_OVERFLOW, "exceed 2^62 bytes");
+    check_refused(&s, TUTTI_ERR_OVERFLOW, "exceed 2^63 bytes");
     s = fine();
     if (last()) own[4] = 0;
     snprintf(words, sizeof words, "no rank owns item %d, which rank %d holds", EACH * ranks + 4,

@@ -93,13 +93,12 @@ class Request:
         """Whether the operation is complete, as far as `test` and `wait` have found."""
         return self._done
 
-    def test(self) -> bool:
-        """Return whether the operation is complete.  Never waits."""
+    def _poll(self, function: Any, *arguments: Any) -> bool:
         if self._done:
             return self._outcome()
         done, count = ctypes.c_int(), ctypes.c_int64()
         try:
-            _c.tutti_request_test(_byref(self._h), _byref(done), _byref(count))
+            function(_byref(self._h), *arguments, _byref(done), _byref(count))
         except Error as error:
             if self._h:
                 raise
@@ -109,6 +108,14 @@ class Request:
             return False
         self._finish(count.value, None)
         return self._outcome()
+
+    def test(self) -> bool:
+        """Return whether the operation is complete.  Never waits."""
+        return self._poll(_c.tutti_request_test)
+
+    def wait_for(self, seconds: float) -> bool:
+        """Wait at most `seconds` for the operation; return whether it is complete."""
+        return self._poll(_c.tutti_request_wait_for, seconds)
 
     def wait(self) -> int:
         """Wait for the operation; return the number of bytes of this rank."""
