@@ -243,11 +243,11 @@ static void test_locals(void) {
     REFUSED(tutti_array_create_local(MPI_COMM_WORLD, path, &good, wide, NULL, &a), TUTTI_ERR_ARG,
             "ranks");
     REFUSED(tutti_array_create_local(MPI_COMM_WORLD, path, &good, NULL, NULL, &a), TUTTI_ERR_ARG,
-            "spec or d is NULL");
+            "argument d is NULL");
     tutti_array_spec s = good;
     s.shape[1] = 8;
     REFUSED(tutti_array_create_local(MPI_COMM_WORLD, path, &s, d, NULL, &a), TUTTI_ERR_ARG,
-            "shape");
+            "but the array has");
     unchanged("local placement");
 
     char name[560];
