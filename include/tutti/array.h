@@ -5,7 +5,7 @@
  * read and write slices of it through the collective engine: every byte is read from the file
  * once, and only the selected elements are written.
  *
- * Collective calls are defined in file.h.  Arguments that must be the same on all ranks are
+ * file.h defines the term "collective call".  Arguments that must be the same on all ranks are
  * compared first; if they differ, all ranks return TUTTI_ERR_MISMATCH (options: those of rank 0
  * are used).  One thread at a time may use an array.
  *

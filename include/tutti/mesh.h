@@ -23,7 +23,7 @@
  * of the mesh, 0 to N - 1, and determines its position in files.  Its *tag* is its number in the
  * file that it was read from.  Nodes of one element are *neighbours*.
  *
- * Collective calls are defined in file.h.  Arguments that must be the same on all ranks are
+ * file.h defines the term "collective call".  Arguments that must be the same on all ranks are
  * compared first; if they differ, all ranks return TUTTI_ERR_MISMATCH (options: those of rank 0
  * are used).  One thread at a time may use a mesh and its parts.  Before MPI_Init and after
  * MPI_Finalize every call fails with TUTTI_ERR_STATE, except those that free.

@@ -16,7 +16,7 @@
  *     if (!err) err = tutti_replicas_read(f, 0, r, potential);
  *     tutti_replicas_free(&r);
  *
- * Collective calls are defined in file.h.  Arguments that must be the same on all ranks are
+ * file.h defines the term "collective call".  Arguments that must be the same on all ranks are
  * compared first; if they differ, all ranks return TUTTI_ERR_MISMATCH.  One thread at a time may
  * use an inspector; calls that only query it may be made by several.
  *

@@ -108,9 +108,9 @@ static tutti_err list_alloc(tutti_count n, size_t code_size, tutti__node **out) 
     return TUTTI_OK;
 }
 
-/* Gcd of many numbers, most of which do not change the gcd g: x is a multiple of g if and only if x
- * * (inverse of the odd part of g), rotated right by the number of factors 2 of g, is <= 2^64 /
- * g. */
+/* Gcd of many numbers, most of which do not change the gcd g: x is a multiple of g if and only if
+ * the product of x and the inverse of the odd part of g, rotated right by the number of factors 2
+ * of g, is at most 2^64 / g. */
 typedef struct {
     /* gcd so far; inverse of its odd part modulo 2^64; UINT64_MAX / g */
     uint64_t g, inverse, limit;

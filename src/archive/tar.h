@@ -16,7 +16,7 @@ typedef struct tutti__tar_entry {
     int is_pax; /* whether the data is pax records for the next entry */
 } tutti__tar_entry;
 
-/* Write the header of a file, which has one to three blocks; returns its size in bytes. */
+/* Write the header of a file to `out`: one to three blocks.  Returns its size in bytes. */
 size_t tutti__tar_write(const char *name, tutti_off bytes,
                         char out[TUTTI__TAR_HEADERS * TUTTI__TAR_BLOCK]);
 /* Decode a block; *is_header_out: 1: a header, 0: a block of zeros, which is the end.  Fails with

@@ -249,13 +249,13 @@ tutti_err tutti__cdf_add_var(tutti__cdf *c, const char *name, int type, int ndim
 }
 
 /* Allocate zeroed values of an attribute, with an additional 0 after text. */
-static tutti_err values_new(const tutti__cdf_att *a, void **out) {
+static tutti_err values_new(const char *name, size_t length, const tutti__cdf_att *a, void **out) {
     tutti_off bytes = 0;
-    TUTTI_CHECK(a->n >= 0, TUTTI_ERR_ARG, "attribute has %lld values: must be >= 0",
-                (long long)a->n);
+    TUTTI_CHECK(a->n >= 0, TUTTI_ERR_ARG, "attribute '%.*s' has %lld values: must be >= 0",
+                (int)length, name, (long long)a->n);
     TUTTI_CHECK(tutti__mul_ok(a->n, tutti__cdf_size(a->type), &bytes) && bytes < INT64_MAX - 8,
-                TUTTI_ERR_ARG, "attribute has %lld values of %d bytes: exceeds 2^63 bytes",
-                (long long)a->n, (int)tutti__cdf_size(a->type));
+                TUTTI_ERR_ARG, "attribute '%.*s' has %lld values of %d bytes: exceeds 2^63 bytes",
+                (int)length, name, (long long)a->n, (int)tutti__cdf_size(a->type));
     *out = tutti__calloc((size_t)bytes + (a->type == TUTTI__CDF_CHAR), 1);
     return *out ? TUTTI_OK : TUTTI_ERR_NOMEM;
 }
@@ -269,7 +269,7 @@ tutti_err tutti__cdf_att_new(tutti__cdf *c, tutti_count var, const char *name, s
                 (int)bytes, name);
     TUTTI_TRY(names_grow(c));
     TUTTI_TRY(tutti__grow(&list->v, (size_t)list->n + 1, &list->capacity, sizeof *list->v));
-    TUTTI_TRY(values_new(&a, &a.values));
+    TUTTI_TRY(values_new(name, bytes, &a, &a.values));
     const tutti_err e = copy_name(name, bytes, &a.name);
     if (e != TUTTI_OK) {
         tutti__free(a.values);
@@ -285,23 +285,23 @@ tutti_err tutti__cdf_att_new(tutti__cdf *c, tutti_count var, const char *name, s
 tutti_err tutti__cdf_put_att(tutti__cdf *c, tutti_count var, const char *name, int type,
                              tutti_count n, const void *values) {
     const tutti__cdf_att like = {.type = type, .n = n};
-    void *capacity = NULL;
+    void *memory = NULL;
     TUTTI_CHECK(var >= -1 && var < c->vars_n, TUTTI_ERR_ARG,
                 "variable of the attribute is %lld: must be -1 (global) to %lld", (long long)var,
                 (long long)c->vars_n - 1);
     TUTTI_TRY(tutti__cdf_name_check(name, "an attribute"));
     const tutti_count there = name_find(c, var, name, strlen(name));
     if (there < 0) {
-        TUTTI_TRY(tutti__cdf_att_new(c, var, name, strlen(name), &like, &capacity));
+        TUTTI_TRY(tutti__cdf_att_new(c, var, name, strlen(name), &like, &memory));
     } else {
         tutti__cdf_att *a = &(var < 0 ? &c->atts : &c->vars[var].atts)->v[there];
         TUTTI_TRY(type_check(c, type, name, strlen(name)));
-        TUTTI_TRY(values_new(&like, &capacity));
+        TUTTI_TRY(values_new(name, strlen(name), &like, &memory));
         tutti__free(a->values);
-        *a = (tutti__cdf_att){.name = a->name, .type = type, .n = n, .values = capacity};
+        *a = (tutti__cdf_att){.name = a->name, .type = type, .n = n, .values = memory};
     }
-    TUTTI_ASSERT(capacity);
-    if (n) memcpy(capacity, values, (size_t)n * (size_t)tutti__cdf_size(type));
+    TUTTI_ASSERT(memory);
+    if (n) memcpy(memory, values, (size_t)n * (size_t)tutti__cdf_size(type));
     return TUTTI_OK;
 }
 

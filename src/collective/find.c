@@ -48,6 +48,9 @@ typedef struct {
 } contribution;
 enum { SUMMARY_NUMBERS = 16 }; /* numbers of a contribution */
 
+/* TUTTI__OFF_END as a number of a consensus, in which INT64_MAX means no value. */
+static const int64_t NO_END = INT64_MAX - 1;
+
 enum { START = 1, POSTED, COLLECTED, WRITING, STATUS_POSTED, FAILED, VOTE };
 
 /* Shared memory for the consensus is allocated after this number of votes, since the allocation
@@ -221,10 +224,15 @@ static void post_contribution(tutti_request *r, tutti__finding *x) {
     summarize(r, x, &c, number);
     for (int i = 0; i < SUMMARY_NUMBERS; i++) {
         const int64_t v = *number[i].number;
-        x->range[i] =
-            tutti__range_of(number[i].op == TUTTI__MIN ? v : tutti__min(v, INT64_MAX - 1));
+        x->range[i] = tutti__range_of(number[i].op == TUTTI__MIN ? v : tutti__min(v, NO_END));
     }
     x->numbers = SUMMARY_NUMBERS;
+}
+
+/* The size of the file according to the answers of all ranks. */
+static tutti_off size_of_all(const tutti__finding *x) {
+    const int64_t size = x->range_of_all[SIZE].max;
+    return size == NO_END ? TUTTI__OFF_END : size;
 }
 
 /* Make a plan from the contributions in the answers of all ranks. */
@@ -238,7 +246,7 @@ static tutti_err plan_by_contributions(tutti_request *r, tutti__finding *x) {
                             : number[i].op == TUTTI__MAX ? v.max
                                                          : x->sum_of_all[i];
     }
-    x->size = x->range_of_all[SIZE].max;
+    x->size = size_of_all(x);
     x->background = x->range_of_all[BACKGROUND].max;
     return make_plan(r, x, &c);
 }
@@ -247,7 +255,7 @@ static void post_answers(const tutti_request *r, tutti__finding *x) {
     tutti__team *t = r->op.file->team;
     tutti__range *v = x->range_of_all;
     tutti__call_announce(t, &x->call, x->local_err, v + CALL);
-    v[SIZE] = (tutti__range){x->size, x->size};
+    v[SIZE] = tutti__range_of(tutti__min(x->size, NO_END));
     v[BACKGROUND] = (tutti__range){x->background, x->background};
     v[GATHERED] = x->gathered;
     v[COLD] = (tutti__range){x->cold, x->cold};
@@ -301,7 +309,7 @@ static tutti_err find_cached(tutti_request *r, tutti__finding *x) {
     if (p && p->run && (x->all & MOVED)) return TUTTI_OK;
     x->n = 0; /* a vote does not compare the ranges again */
     if (!(x->all & FINE) || !p) return TUTTI_OK;
-    x->size = v[SIZE].max;
+    x->size = size_of_all(x);
     x->background = v[BACKGROUND].max;
     return reuse_plan(r, x, p);
 }

@@ -30,7 +30,7 @@ tutti__rank_groups tutti__rank_groups_of(int ranks, int size);
  * collective. */
 void tutti__rank_groups_set_least(int ranks);
 
-/* The range of a set that begins with number `first`, and its rank. */
+/* Start of a range: the range of set `set` that begins with number `first` belongs to `rank`. */
 typedef struct tutti__range_start {
     int64_t first;
     int rank, set;

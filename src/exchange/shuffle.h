@@ -130,7 +130,7 @@ typedef struct tutti__needs {
     int slots;                /* number of sub-buffers */
     tutti_off window;         /* bytes of the largest window of any rank */
     int aggregates;           /* whether this rank has windows */
-    int of_memory, of_window; /* whether such parcels exist in some cycle */
+    int of_memory, of_window; /* whether the list of that name has parcels in any cycle */
     int is_write;
 } tutti__needs;
 /* Allocate the buffers of this rank, and assign areas and, unless they are MPI windows, sub-buffers

@@ -61,7 +61,7 @@ tutti_err tutti__exodus_model_index(tutti__exodus_model *m, tutti_exodus_kind ki
     for (tutti_count i = 0; i < t->n; i++) {
         const tutti_count first = tutti__exodus_model_find(m, kind, t->row[i].id);
         TUTTI_CHECK(first == i || (t->row[first].entries == 0 && t->row[i].entries == 0),
-                    TUTTI_ERR_FORMAT, "duplicate %s id %lld (numbers %lld and %lld of the file)",
+                    TUTTI_ERR_FORMAT, "duplicate %s id %lld (positions %lld and %lld in the file, counted from 1)",
                     tutti__exodus_names_of[kind].word, (long long)t->row[i].id,
                     (long long)first + 1, (long long)i + 1);
     }

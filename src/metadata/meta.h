@@ -111,7 +111,7 @@ tutti_err tutti__meta_infos_apply(tutti__meta *m, int64_t segment, int version, 
 /* Remove infos of segments that do not exist. */
 tutti_err tutti__meta_infos_prune(tutti__meta *m) TUTTI_MUST_USE;
 
-/* ---- archives (meta_archive.c): each function is one transaction, which is synced at any level */
+/* ---- archives (meta_archive.c): each function is one transaction, synced with any level */
 /* A function to run in a transaction. */
 typedef struct tutti__meta_step {
     tutti_err (*run)(void *context);

@@ -21,7 +21,7 @@ static tutti_err run_for_rows(tutti__meta *m, const char *text, const tutti__arc
     return err;
 }
 
-/* The transaction is synced at any level, since data is removed after it. */
+/* The transaction is synced even with level TUTTI_VISIBLE, since data is removed after it. */
 static tutti_err change_archived(tutti__meta *m, const char *text, const tutti__archived *rows,
                                  int64_t n, int64_t generation, const tutti__meta_step *also) {
     sqlite3_stmt *s = NULL;

@@ -1,8 +1,8 @@
 /* TEST ranks=1,3 timeout=100 own=1 */
 /* Each call that writes a step fails once for each cause on each rank; then the cause is removed
  * and the program continues: puts, commits, discard and close work, and all steps are correct.
- * After a failed sync the test overwrites the bytes of the step, as if they had been lost: the step must be written
- * again.
+ * After a failed sync the test overwrites the bytes of the step, as if they had been lost: the
+ * step must be written again.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "sample.h"

@@ -189,8 +189,8 @@ static inline void world_random(int copies, int plain) {
     world_close(copies);
 }
 
-/* Create a grid of hexahedra, each rank with neighbouring cells, shells on a part of its bottom, and a few random
- * elements. */
+/* Create a grid of hexahedra with a shell on each bottom face, and a few random elements.  Each rank has
+ * consecutive cells of the grid; copies: some elements are also held by other ranks. */
 static inline void world_grid(int copies) {
     enum { X = 3, Y = 3, Z = 5, CELLS = X * Y * Z };
     memset(&world, 0, sizeof world);

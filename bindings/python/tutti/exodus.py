@@ -665,7 +665,7 @@ class Exodus(Committing, Reporting):
             n = max(operator.index(n), 0)
             if values is None:
                 if not writable:
-                    raise TypeError("a piece to write requires values")
+                    raise TypeError(f"piece {i} ('{piece['array_kind']}') has no key 'values': required for writing")
                 values = np.zeros((n, size.values_per_entry) if size.values_per_entry != 1 else n, dtype or size.dtype)
             name = f"the array of {piece['array_kind']}"
             values = (fitting(values, (n,), size.values_per_entry, name, writable=writable) if entries is None else
