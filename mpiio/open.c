@@ -175,8 +175,8 @@ int mpiio_open(MPI_Comm comm, const char *path, int amode, MPI_Info info, MPI_Fi
         path && stat(strip_prefix(path), &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
     mpiio_file *f = calloc(1, sizeof *f);
     const int local_class = file_prepare(f, path, amode, info, &opt);
-    /* set the callback after that of the MPI library, which the first handle may set, so that it is
-     * called earlier */
+    /* must follow the creation of the first handle, which may set the callback of the MPI library:
+     * MPI_Finalize calls callbacks in reverse order, and this library's must be called first */
     mpiio_watch();
     code = open_agree(comm, f, local_class, &opt, &device);
     if (code == MPI_SUCCESS && !device) code = open_tutti(f, &opt);

@@ -67,7 +67,8 @@ int dataset_verify(const cli_world *w, const data_config *config) {
     verdict v = {.config = config, .world = w};
     const double start = cli_now();
     int failed = dataset_open(w->comm, config->path[0], &c);
-    /* A directory with a metadata file is a damaged dataset. */
+    /* If open has failed with TUTTI_ERR_FORMAT and the directory has a metadata file, it is a damaged
+     * dataset: record the damage instead of failing. */
     struct stat st;
     char *metadata = cli_format("%s/metadata.sqlite", config->path[0]);
     if (failed && tutti_last_error()->code == TUTTI_ERR_FORMAT && stat(metadata, &st) == 0 &&

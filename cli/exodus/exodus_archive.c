@@ -138,7 +138,8 @@ static int copies_verify(job *j) {
     }
     int failed = err != TUTTI_ERR_NOT_FOUND && cli_error_tutti();
     if (!failed && all != j->checked)
-        failed = cli_error("checksums of '%s' differ from those of '%s'", path, from);
+        failed = cli_error("checksums of '%s' cover %lld bytes: expected %lld, as in '%s'", path,
+                           (long long)all, (long long)j->checked, from);
     if (x) (void)tutti_exodus_close(&x);
     free(path);
     return failed;

@@ -1,11 +1,11 @@
 /* tutti import of an Exodus file into a dataset: a topology segment with the mesh, and a state for each step.
  *
  * Lists: nodes; block-ID, edge-block-ID, face-block-ID for the entries of blocks; node-set-ID and so on for
- * members of sets.  Nodes and elements have their ids; all references use ids:
+ * members of sets.  The lists of nodes and elements have id maps; all references use these ids:
  *
  *   coordinates                   of nodes
  *   block-1.nodes                 on the list block-1: ids of the nodes of its elements
- *   side-set-7.members .sides
+ *   side-set-7.members            ids of the elements; side-set-7.sides: numbers of their sides
  *   temperature                   nodal variables keep their names
  *   block-1.stress                other variables have the name of the list as prefix
  *   energy                        global variables are on the grid `global`

@@ -59,12 +59,12 @@ tutti_err tutti__launch_check(void) {
         const long started =
             count && secure_getenv(launchers[i]->process) ? strtol(count, NULL, 10) : 0;
         if (started == 1) break;
-        TUTTI_CHECK(started < 1, TUTTI_ERR_STATE,
-                    "MPI_COMM_WORLD has 1 rank, but %s started %ld processes (%s): this Tutti was "
-                    "built for %s; use "
-                    "that MPI's launcher or another Tutti, or set TUTTI_SINGLE_RANK=1 if the "
-                    "processes are independent",
-                    launchers[i]->name, started, launchers[i]->count, ours);
+        TUTTI_CHECK(
+            started < 1, TUTTI_ERR_STATE,
+            "MPI_COMM_WORLD has 1 rank, but %s started %ld processes (%s): this library "
+            "was built for %s; use the launcher of that MPI, or a build for the MPI of this "
+            "launcher, or set TUTTI_SINGLE_RANK=1 if the processes are independent",
+            launchers[i]->name, started, launchers[i]->count, ours);
     }
     return TUTTI_OK;
 }

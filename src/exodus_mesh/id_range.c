@@ -1,6 +1,7 @@
-/* exodus_mesh: the numbers in the range of one rank, from the runs of all ranks.
+/* exodus_mesh: count and compare the entry numbers (ids) in the range of this rank, and choose their
+ * writers, from the runs that all ranks have sent (id_order.h).
  *
- * The runs of a class are visited by ascending numbers.  A run contains all numbers from its first
+ * The runs of a class are visited in ascending order of their numbers.  A run contains all numbers from its first
  * to its last, so that positions within a run are consecutive, and overlapping runs have the same
  * numbers in their intersection.  Between two ends of runs the holders of numbers do not change;
  * such an interval is one item of the rule that chooses writers.

@@ -61,7 +61,8 @@ tutti_err tutti__exodus_model_index(tutti__exodus_model *m, tutti_exodus_kind ki
     for (tutti_count i = 0; i < t->n; i++) {
         const tutti_count first = tutti__exodus_model_find(m, kind, t->row[i].id);
         TUTTI_CHECK(first == i || (t->row[first].entries == 0 && t->row[i].entries == 0),
-                    TUTTI_ERR_FORMAT, "duplicate %s id %lld (positions %lld and %lld in the file, counted from 1)",
+                    TUTTI_ERR_FORMAT,
+                    "duplicate %s id %lld (positions %lld and %lld in the file, counted from 1)",
                     tutti__exodus_names_of[kind].word, (long long)t->row[i].id,
                     (long long)first + 1, (long long)i + 1);
     }
@@ -242,7 +243,8 @@ static tutti_err check_entity(const tutti__exodus_model *m, const tutti_exodus_e
     TUTTI_CHECK(kind == TUTTI_EXODUS_ELEMENT_BLOCK || (!e->edges && !e->faces), TUTTI_ERR_ARG,
                 "%s %lld: only elements have edges and faces", word, id);
     TUTTI_CHECK(block || (!e->nodes && !e->list_length), TUTTI_ERR_ARG,
-                "%s %lld: only blocks have nodes per entry and lists", word, id);
+                "%s %lld: nodes is %d and list_length is %lld: must be 0 except for blocks", word,
+                id, e->nodes, (long long)e->list_length);
     TUTTI_CHECK(set || !e->factors, TUTTI_ERR_ARG, "%s %lld: only sets have distribution factors",
                 word, id);
     TUTTI_CHECK(set || block || !e->attributes, TUTTI_ERR_ARG, "%s %lld: maps have no attributes",

@@ -234,7 +234,7 @@ class Exodus(Committing, Reporting):
 
     @classmethod
     def open(cls, comm: Any, path: Any, mode: Any = "r", **options: Any) -> "Exodus":
-        """Open a file of any program (CDF-1, CDF-2, CDF-5): "r", or "r+" to append steps."""
+        """Open an existing Exodus file in CDF-1, CDF-2 or CDF-5 format, written by any program.  mode: "r", or "r+" to append steps."""
         return cls._new(comm, path, _c.tutti_exodus_open, (mode,), options)
 
     _what = "the Exodus file"
@@ -334,7 +334,7 @@ class Exodus(Committing, Reporting):
         """Define the result variables of a kind, once per kind."""
         keep: List[Any] = []
         _c.together(_c.tutti_exodus_variables,
-                    lambda: (self._live(), kind_of(kind), len(_list(names)), texts(names, keep)), (self._live(), -1, -1, None))
+                    lambda: (self._live(), kind_of(kind), len(_list(names, "names")), texts(names, keep)), (self._live(), -1, -1, None))
 
     def truth(self, kind: Any, table: Any) -> None:
         """Define which entities have which variables: [entities of the kind, its variables]."""
@@ -355,7 +355,7 @@ class Exodus(Committing, Reporting):
         """Define the names of the attributes of an entity (nodes: "nodal", 0)."""
         keep: List[Any] = []
         _c.together(_c.tutti_exodus_attribute_names,
-                    lambda: (self._live(), kind_of(kind), id, len(_list(names)), texts(names, keep)),
+                    lambda: (self._live(), kind_of(kind), id, len(_list(names, "names")), texts(names, keep)),
                     (self._live(), -1, 0, -1, None))
 
     def property(self, kind: Any, name: str, values: Any) -> None:
@@ -384,7 +384,7 @@ class Exodus(Committing, Reporting):
     def put_info(self, lines: Sequence[str]) -> None:
         """Write info lines, each at most 80 bytes."""
         keep: List[Any] = []
-        _c.together(_c.tutti_exodus_put_info, lambda: (self._live(), len(_list(lines)), texts(lines, keep, "a line")),
+        _c.together(_c.tutti_exodus_put_info, lambda: (self._live(), len(_list(lines, "lines")), texts(lines, keep, "a line")),
                     (self._live(), -1, None))
 
     def end_definitions(self) -> None:
@@ -828,9 +828,9 @@ def _mode(mode: Any) -> int:
     return mode
 
 
-def _list(values: Any) -> Any:
+def _list(values: Any, name: str) -> Any:
     if isinstance(values, (str, bytes)):
-        raise TypeError("list of names is a single text: must be a list of str")
+        raise TypeError(f"argument {name} is {type(values).__name__}: must be a list of str")
     return values
 
 
