@@ -52,7 +52,7 @@ PAGES = [
          owns=rf"tutti_array(?!_(read|write|partition|prefetch|copy))",
          see=("tutti_slice", "tutti_distribution", "tutti_tiles", "tutti_element_types", "tutti_file")),
     Page("tutti_slice", "read and write parts of arrays", "array.h",
-         ("examples/step5_array.c", "read_corner"), prose=r"Collect",
+         ("examples/step5_array.c", "write_columns read_corner"), prose=r"Collect",
          owns=r"tutti_slice|tutti_array_(read|write|partition|prefetch|copy)",
          see=("tutti_array", "tutti_distribution", "tutti_tiles", "tutti_access")),
     Page("tutti_distribution", "distribution of the elements of an array over ranks", "array.h",
@@ -123,6 +123,10 @@ COMMANDS = {r"tutti_(array|slice|tiles)": "tutti-array", r"tutti_(dataset|decomp
             r"tutti_mesh": "tutti-mesh", r"tutti_profile": "tutti-tune"}
 
 
+# Pages to which the text of a page refers where the comment of a header names another header.
+HEADER_PAGES = {"file.h": "tutti_transfer", "decomposition.h": "tutti_decomposition"}
+
+
 def of_page(page):
     """Return the items of a page, in the order of the headers."""
     chosen = [i for i in HEADERS[page.header].items if re.match(page.owns, i.name)]
@@ -152,6 +156,7 @@ def prose(text, parameters=()):
         pieces = re.split(rf"((?:^{DISPLAY}.*(?:\n|\Z))+)", text, flags=re.M)
         return "\n".join(display(p) if p.startswith(DISPLAY) else prose(p, parameters) for p in pieces if p.strip())
     text = re.sub(r"\s*\n\s*", lambda m: "  " if text[m.start() - 1] == "." else " ", text.strip())
+    text = re.sub(r"\bin (\w+\.h)\b", lambda m: f"in {HEADER_PAGES[m[1]]}(3)" if m[1] in HEADER_PAGES else m[0], text)
 
     def font(match):
         word = match[1] or match[0]
@@ -284,7 +289,7 @@ def body(text, who, names):
 def parameter_list(parameters, names):
     if not parameters:
         return ""
-    return ".RS\n" + "".join(f".TP\n.I {name}\n{prose(text, names)}\n"
+    return ".RS\n" + "".join(f".TP\n.IR {name} :\n{prose(text[0].upper() + text[1:], names)}\n"
                              for name, text in parameters) + ".RE\n"
 
 
@@ -366,6 +371,12 @@ def description(page):
             out += entry([i for i in items if i.doc is item.doc])
             done = item.doc
     return out.replace(".SH DESCRIPTION\n.PP\n", ".SH DESCRIPTION\n")
+
+
+def references(page):
+    """Format the paragraph of the opening comment that begins with References."""
+    found = [p.removeprefix("References.") for p in HEADERS[page.header].prose if p.startswith("References.")]
+    return f".SH REFERENCES\n{prose(found[0])}\n" if found else ""
 
 
 def return_text(page, item):
@@ -455,8 +466,9 @@ def example(page):
     return f".SH EXAMPLE\n{what}\n.I {roff(path)}\nin the source tree.\n" + code_block(text)
 
 
-def see_also(page):
-    pages = sorted(n for n in set(page.see) | {"tutti_error"} if n != page.name)
+def see_also(page, text):
+    named = {HEADER_PAGES["file.h"]} if "in \\fBtutti_transfer\\fR(3)" in text else set()
+    pages = sorted(n for n in set(page.see) | {"tutti_error"} | named if n != page.name)
     commands = [(c, 1) for p, c in COMMANDS.items() if re.match(p, page.name)]
     refs = [f".BR {roff(n)} ({s})" for n, s in commands + [(p, 3) for p in pages] +
             [("tutti", 7), ("tutti-options", 7)]]
@@ -466,11 +478,12 @@ def see_also(page):
 def make_page(page, version):
     names = [page.name] + [i.name for i in functions(page)]
     source = page.example[0]
+    described = description(page)
     return (f'.\\" Written by scripts/gen_api_man.py from include/tutti/{page.header} and {source};'
             ' do not edit.\n.\\" SPDX-License-Identifier: BSD-3-Clause\n'
             f'.TH {roff(page.name.upper())} 3 "" "Tutti {version}" "Tutti Manual"\n.nh\n.ad l\n'
             f".SH NAME\n{', '.join(names)} \\- {roff(page.title)}\n"
-            + synopsis(page) + description(page) + returns(page) + errors(page) + example(page) + see_also(page))
+            + synopsis(page) + described + returns(page) + errors(page) + example(page) + references(page) + see_also(page, described))
 
 
 # ------------------------------------------------------------------ all pages
