@@ -239,16 +239,31 @@ def narrow(code):
     return "\n".join(out)
 
 
-def narrow_line(line, columns=COLUMNS):
-    """Divide a line of code that is too long after a comma or before && or ||, outside of strings."""
+# Where a line of code may be divided: after a comma, before an operator, after an assignment.
+BREAK = re.compile(r"(?P<comma>, )|(?P<operator> (?=(?:&&|\|\||[+*/?:]) ))|(?P<value> = )")
+
+
+def narrow_line(line, columns=COLUMNS, more="        "):
+    """Divide a line of code that is too long: after the head of a loop or condition, else at the least depth of brackets, never in a
+    string.  Further lines are indented by `more`."""
     if len(line) <= columns or line.lstrip().startswith(("#", "//", "*")):
         return [line]
-    ends = [m.end() if m[0].startswith(",") else m.start() for m in re.finditer(r", | (?=&&|\|\|)", line[:columns])
-            if line[:m.start()].count('"') % 2 == 0 and line[:m.start()].strip()]
+    indent = re.match(r" *", line)[0]
+    head = re.match(r" *(?:for|if|while) \(", line)
+    depth, ends = 0, []
+    for at, char in enumerate(line[:columns]):
+        if line[:at].count('"') % 2:
+            continue
+        depth += (char in "([{") - (char in ")]}")
+        if head and char == ")" and depth == 0 and line[at + 1:at + 2] == " ":
+            return [line[:at + 1]] + narrow_line(indent + "    " + line[at + 2:], columns)
+        found = BREAK.match(line, at) if line[:at].strip() else None
+        if found and (found.lastgroup != "value" or depth == 0 and not line.lstrip().startswith(".")):
+            ends.append(({"comma": 0.5, "operator": 0, "value": -0.75}[found.lastgroup] - depth, found.end()))
     if not ends:
         return [line]
-    indent = re.match(r" *", line)[0]
-    return [line[:ends[-1]].rstrip()] + narrow_line(indent + "        " + line[ends[-1]:].lstrip(), columns)
+    end = max(ends)[1]
+    return [line[:end].rstrip()] + narrow_line(indent + more + line[end:].lstrip(), columns, "")
 
 
 def code_block(code):
@@ -467,7 +482,7 @@ def example(page):
 
 
 def see_also(page, text):
-    named = {HEADER_PAGES["file.h"]} if "in \\fBtutti_transfer\\fR(3)" in text else set()
+    named = {HEADER_PAGES["file.h"]} if r"tutti_transfer\fR(3)" in text else set()
     pages = sorted(n for n in set(page.see) | {"tutti_error"} | named if n != page.name)
     commands = [(c, 1) for p, c in COMMANDS.items() if re.match(p, page.name)]
     refs = [f".BR {roff(n)} ({s})" for n, s in commands + [(p, 3) for p in pages] +
