@@ -301,10 +301,15 @@ def body(text, who, names):
     return "".join(p + "\n" for p in parts if p)
 
 
+def sentence(text):
+    """Return a text with a capital letter at its beginning, unless it begins with a name."""
+    return text[0].upper() + text[1:] if re.match(r"[a-z]+(?![\w(.\[])", text) else text
+
+
 def parameter_list(parameters, names):
     if not parameters:
         return ""
-    return ".RS\n" + "".join(f".TP\n.IR {name} :\n{prose(text[0].upper() + text[1:], names)}\n"
+    return ".RS\n" + "".join(f".TP\n.IR {name} :\n{prose(sentence(text), names)}\n"
                              for name, text in parameters) + ".RE\n"
 
 
@@ -417,7 +422,7 @@ def returns(page):
             told.setdefault(text, []).append(item)
     for text, items in told.items():
         out += f".TP\n{', '.join(rf'{chr(92)}%{chr(92)}fB{i.name}{chr(92)}fR()' for i in items)}\n"
-        out += prose(text, parameters_of(items)) + "\n"
+        out += prose(sentence(text), parameters_of(items)) + "\n"
     return ".SH RETURN VALUE\n" + out if out else ""
 
 
