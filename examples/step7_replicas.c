@@ -66,10 +66,12 @@ int main(int argc, char **argv) {
     const block mine = block_of(rank, ranks);
 
     /* the inspector is created once and used for any number of writes */
-    const tutti_replicas_spec spec = {.n = fill_block(&mine, numbers, values),
-                                      .numbers = numbers,
-                                      .load = 1,
-                                      .value_bytes = sizeof *values};
+    const tutti_replicas_spec spec = {
+        .n = fill_block(&mine, numbers, values),
+        .numbers = numbers,
+        .load = 1,
+        .value_bytes = sizeof *values,
+    };
     tutti_err err = tutti_replicas_create(MPI_COMM_WORLD, &spec, &r);
     if (!err)
         err = tutti_file_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE, NULL,

@@ -52,7 +52,7 @@ PAGES = [
          owns=rf"tutti_array(?!_(read|write|partition|prefetch|copy))",
          see=("tutti_slice", "tutti_distribution", "tutti_tiles", "tutti_element_types", "tutti_file")),
     Page("tutti_slice", "read and write parts of arrays", "array.h",
-         ("examples/step5_array.c", "read_corner"), prose=r"Collect",
+         ("examples/step5_array.c", "write_columns read_corner"), prose=r"Collect",
          owns=r"tutti_slice|tutti_array_(read|write|partition|prefetch|copy)",
          see=("tutti_array", "tutti_distribution", "tutti_tiles", "tutti_access")),
     Page("tutti_distribution", "distribution of the elements of an array over ranks", "array.h",
@@ -123,6 +123,10 @@ COMMANDS = {r"tutti_(array|slice|tiles)": "tutti-array", r"tutti_(dataset|decomp
             r"tutti_mesh": "tutti-mesh", r"tutti_profile": "tutti-tune"}
 
 
+# Pages to which the text of a page refers where the comment of a header names another header.
+HEADER_PAGES = {"file.h": "tutti_transfer", "decomposition.h": "tutti_decomposition"}
+
+
 def of_page(page):
     """Return the items of a page, in the order of the headers."""
     chosen = [i for i in HEADERS[page.header].items if re.match(page.owns, i.name)]
@@ -152,6 +156,7 @@ def prose(text, parameters=()):
         pieces = re.split(rf"((?:^{DISPLAY}.*(?:\n|\Z))+)", text, flags=re.M)
         return "\n".join(display(p) if p.startswith(DISPLAY) else prose(p, parameters) for p in pieces if p.strip())
     text = re.sub(r"\s*\n\s*", lambda m: "  " if text[m.start() - 1] == "." else " ", text.strip())
+    text = re.sub(r"\bin (\w+\.h)\b", lambda m: f"in {HEADER_PAGES[m[1]]}(3)" if m[1] in HEADER_PAGES else m[0], text)
 
     def font(match):
         word = match[1] or match[0]
@@ -234,16 +239,31 @@ def narrow(code):
     return "\n".join(out)
 
 
-def narrow_line(line, columns=COLUMNS):
-    """Divide a line of code that is too long after a comma or before && or ||, outside of strings."""
+# Where a line of code may be divided: after a comma, before an operator, after an assignment.
+BREAK = re.compile(r"(?P<comma>, )|(?P<operator> (?=(?:&&|\|\||[+*/?:]) ))|(?P<value> = )")
+
+
+def narrow_line(line, columns=COLUMNS, more="        "):
+    """Divide a line of code that is too long: after the head of a loop or condition, else at the least depth of brackets, never in a
+    string.  Further lines are indented by `more`."""
     if len(line) <= columns or line.lstrip().startswith(("#", "//", "*")):
         return [line]
-    ends = [m.end() if m[0].startswith(",") else m.start() for m in re.finditer(r", | (?=&&|\|\|)", line[:columns])
-            if line[:m.start()].count('"') % 2 == 0 and line[:m.start()].strip()]
+    indent = re.match(r" *", line)[0]
+    head = re.match(r" *(?:for|if|while) \(", line)
+    depth, ends = 0, []
+    for at, char in enumerate(line[:columns]):
+        if line[:at].count('"') % 2:
+            continue
+        depth += (char in "([{") - (char in ")]}")
+        if head and char == ")" and depth == 0 and line[at + 1:at + 2] == " ":
+            return [line[:at + 1]] + narrow_line(indent + "    " + line[at + 2:], columns)
+        found = BREAK.match(line, at) if line[:at].strip() else None
+        if found and (found.lastgroup != "value" or depth == 0 and not line.lstrip().startswith(".")):
+            ends.append(({"comma": 0.5, "operator": 0, "value": -0.75}[found.lastgroup] - depth, found.end()))
     if not ends:
         return [line]
-    indent = re.match(r" *", line)[0]
-    return [line[:ends[-1]].rstrip()] + narrow_line(indent + "        " + line[ends[-1]:].lstrip(), columns)
+    end = max(ends)[1]
+    return [line[:end].rstrip()] + narrow_line(indent + more + line[end:].lstrip(), columns, "")
 
 
 def code_block(code):
@@ -281,10 +301,15 @@ def body(text, who, names):
     return "".join(p + "\n" for p in parts if p)
 
 
+def sentence(text):
+    """Return a text with a capital letter at its beginning, unless it begins with a name."""
+    return text[0].upper() + text[1:] if re.match(r"[a-z]+(?![\w(.\[])", text) else text
+
+
 def parameter_list(parameters, names):
     if not parameters:
         return ""
-    return ".RS\n" + "".join(f".TP\n.I {name}\n{prose(text, names)}\n"
+    return ".RS\n" + "".join(f".TP\n.IR {name} :\n{prose(sentence(text), names)}\n"
                              for name, text in parameters) + ".RE\n"
 
 
@@ -368,6 +393,12 @@ def description(page):
     return out.replace(".SH DESCRIPTION\n.PP\n", ".SH DESCRIPTION\n")
 
 
+def references(page):
+    """Format the paragraph of the opening comment that begins with References."""
+    found = [p.removeprefix("References.") for p in HEADERS[page.header].prose if p.startswith("References.")]
+    return f".SH REFERENCES\n{prose(found[0])}\n" if found else ""
+
+
 def return_text(page, item):
     """Return the text of @return of a function or, if it has none, of its group."""
     own = split_doc(item.doc)[3]
@@ -391,7 +422,7 @@ def returns(page):
             told.setdefault(text, []).append(item)
     for text, items in told.items():
         out += f".TP\n{', '.join(rf'{chr(92)}%{chr(92)}fB{i.name}{chr(92)}fR()' for i in items)}\n"
-        out += prose(text, parameters_of(items)) + "\n"
+        out += prose(sentence(text), parameters_of(items)) + "\n"
     return ".SH RETURN VALUE\n" + out if out else ""
 
 
@@ -455,8 +486,9 @@ def example(page):
     return f".SH EXAMPLE\n{what}\n.I {roff(path)}\nin the source tree.\n" + code_block(text)
 
 
-def see_also(page):
-    pages = sorted(n for n in set(page.see) | {"tutti_error"} if n != page.name)
+def see_also(page, text):
+    named = {HEADER_PAGES["file.h"]} if r"tutti_transfer\fR(3)" in text else set()
+    pages = sorted(n for n in set(page.see) | {"tutti_error"} | named if n != page.name)
     commands = [(c, 1) for p, c in COMMANDS.items() if re.match(p, page.name)]
     refs = [f".BR {roff(n)} ({s})" for n, s in commands + [(p, 3) for p in pages] +
             [("tutti", 7), ("tutti-options", 7)]]
@@ -466,11 +498,12 @@ def see_also(page):
 def make_page(page, version):
     names = [page.name] + [i.name for i in functions(page)]
     source = page.example[0]
+    described = description(page)
     return (f'.\\" Written by scripts/gen_api_man.py from include/tutti/{page.header} and {source};'
             ' do not edit.\n.\\" SPDX-License-Identifier: BSD-3-Clause\n'
             f'.TH {roff(page.name.upper())} 3 "" "Tutti {version}" "Tutti Manual"\n.nh\n.ad l\n'
             f".SH NAME\n{', '.join(names)} \\- {roff(page.title)}\n"
-            + synopsis(page) + description(page) + returns(page) + errors(page) + example(page) + see_also(page))
+            + synopsis(page) + described + returns(page) + errors(page) + example(page) + references(page) + see_also(page, described))
 
 
 # ------------------------------------------------------------------ all pages

@@ -27,28 +27,32 @@ static int set_rule(void *config, const char *value) {
 static const cli_option option_table[] = {
     {'n', "parts", "N", "8", "number of partitions", DIVIDED, CLI_COUNT, AT(parts), 1, 1 << 20},
     {0, "by", "metis|curve|rcb", "metis",
-     "partitioner: METIS k-way, pieces of a Hilbert curve, or recursive coordinate bisection, "
-     "which "
-     "replaces METIS where it is not available",
+     "partitioner: METIS k-way, pieces of a Hilbert curve, or recursive coordinate bisection; if "
+     "the build has no METIS, or METIS cannot partition this mesh, rcb is used and a message is "
+     "printed on standard error",
      DIVIDED, CLI_CHOICE, AT(by)},
     {0, "order", "file|curve|rcm", "file",
-     "order of the nodes: as in the file, along a Hilbert curve, or reverse Cuthill-McKee", 0,
-     CLI_CHOICE, AT(order)},
+     "all commands: order of the nodes: as in the file, along a Hilbert curve, or reverse "
+     "Cuthill-McKee",
+     0, CLI_CHOICE, AT(order)},
     {0, "rule", "LIST", "own,random,first,idg,idg2", RULES, RANDOM, CLI_CUSTOM, .set = set_rule},
     {0, "rule", "RULE", "idg2", "rule that chooses the writer of each node, as for owners",
      MESH_TREE, CLI_CUSTOM, .set = set_rule},
     {0, "load", "N", "1", "values per node", MESH_OWNERS, CLI_COUNT, AT(load), 1, 1e9},
     {0, "value-bytes", "N", "8", "bytes per value", MESH_OWNERS | MESH_TREE, CLI_SIZE,
      AT(value_bytes), 1, 1e12},
-    {0, "balance", "X", NULL, "limit of the bytes written per partition, as a multiple of the mean",
+    {0, "balance", "X", NULL,
+     "limit of the bytes written per partition, as a multiple of the mean, at least 1 (default: no "
+     "limit)",
      RANDOM, CLI_NUMBER, AT(balance), 1, 1e9},
     {0, "seed", "N", "1", "seed of the rule random", RANDOM, CLI_SIZE, AT(seed)},
     {0, "dir", "DIR", ".", "directory of the files", MESH_TREE, CLI_TEXT, AT(dir)},
-    {0, "hosts", "N", "8", "number of machines, where there are several", MESH_TREE, CLI_COUNT,
-     AT(hosts), 2, 1e6},
+    {0, "hosts", "N", "8", "number of machines of the configurations with several machines",
+     MESH_TREE, CLI_COUNT, AT(hosts), 2, 1e6},
     {'o', "out", "FILE", NULL,
-     "write the partition of each node, one per line ('-': standard output)", MESH_PARTITION,
-     CLI_TEXT, AT(out)},
+     "write the partition of each node, counted from 0, one per line ('-': standard output); an "
+     "existing file is replaced",
+     MESH_PARTITION, CLI_TEXT, AT(out)},
     {'o', "out", "FILE", NULL, "picture, SVG or PNG by its name (default: mesh.svg)", MESH_PLOT,
      CLI_TEXT, AT(out)},
     {0, "format", "native|gmsh41|gmsh41-binary|gmsh22|gmsh22-binary", NULL,
@@ -72,11 +76,14 @@ static const cli_command command_table[] = {
     {"partition", MESH_PARTITION, "FILE", "Divide the nodes into partitions.", NULL, 1,
      mesh_partition},
     {"owners", MESH_OWNERS, "FILE",
-     "Print which partition writes which nodes, by each rule: intervals, their lengths, balance.",
+     "Print statistics of the writers that each rule chooses: intervals, their lengths, balance.",
      NULL, 1, mesh_owners},
     {"tree", MESH_TREE, "FILE",
-     "Print which method the library chooses to write the nodes, by network, nodes and load.",
-     "The choice follows from the profile of this machine (see 'tutti tune').", 1, mesh_tree},
+     "Print a decision tree of the method that the option method = auto selects to write the "
+     "nodes.",
+     "The choice depends on network, number of nodes and load (values per node), and follows from "
+     "the profile of this machine (see 'tutti tune').",
+     1, mesh_tree},
     {"plot", MESH_PLOT, "FILE", "Draw the partitions and the writers along the file.", NULL, 1,
      mesh_plot},
     {"convert", MESH_CONVERT, "FILE NEW", "Write a mesh in another format or order.", NULL, 1,
@@ -87,8 +94,8 @@ const cli_group mesh_group = {
     .name = "mesh",
     .title = "Unstructured meshes: info, partition, owners, tree, plot, convert.",
     .details =
-        "FILE is a mesh of Gmsh (formats 4.1 and 2.2, text or binary) or in the native format "
-        "of Tutti.  One process does all work.",
+        "FILE is a mesh of Gmsh (formats 4.1 and 2.2, text or binary, linear elements) or in the "
+        "native format of Tutti.  One process does all work.",
     .page = "tutti-mesh(1)",
     .command = command_table,
     .commands = CLI_COUNT_OF(command_table),

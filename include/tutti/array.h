@@ -38,12 +38,13 @@ typedef struct tutti_slice {
 
 /** Return the slice that selects a whole array.
  *  Not collective.
- *  @return an empty slice (lo = hi = 0) if shape is NULL or ndims exceeds TUTTI_MAX_DIMS. */
+ *  @return the slice; an empty one (lo = hi = 0) if shape is NULL or ndims exceeds
+ *      TUTTI_MAX_DIMS. */
 TUTTI_API tutti_slice tutti_slice_all(int ndims, const tutti_count *shape);
 
 /** Convert Fortran bounds lower:upper:stride, which count from 1 and include the upper bound.
  *  Not collective.
- *  @param[in] stride  NULL: 1 in all dimensions; 0 means 1.
+ *  @param[in] stride  If NULL, the stride is 1 in all dimensions; an element 0 means 1.
  *  @return TUTTI_ERR_ARG if a lower bound is below 1 or a stride is negative. */
 TUTTI_API tutti_err tutti_slice_fortran(int ndims, const tutti_count *lower,
                                         const tutti_count *upper, const tutti_count *stride,
@@ -220,27 +221,36 @@ TUTTI_API tutti_err tutti_array_sync(tutti_array *a) TUTTI_MUST_USE;
 /**@}*/
 
 /** @name Reading and writing slices
- *  Every rank selects its own slice, which may be empty.  In local placement, indices refer to the
- *  part of this rank, and nothing is exchanged.
+ *  Every rank selects its own slice, which may be empty.  In local placement, see tutti_array(3),
+ *  indices refer to the part of this rank, and nothing is exchanged.
  *  @param[in] memory  the location of the slice in a larger array in memory (ghost cells, another
  *      order, strides); it must select as many elements per dimension.  ndims and element_size may
- *      be 0.  NULL: packed, in the order of the array.
- *
- *  If several ranks write the same element, the value of the highest rank is stored. */
+ *      be 0.  If NULL, the slice is packed, in the order of the array. */
 /**@{*/
 /** Read or write a slice.
  *  Collective.
- *  The option `method` selects the extended two-phase method of Thakur and Choudhary (two-phase),
- *  the direct method without or with data sieving (independent, sieve), or the fastest one
- *  (auto). */
+ *  `buf` contains elements of the type of the array; values are not converted.  It may be NULL if
+ *  the slice is empty.  A rank that could not make its slice passes NULL for `s`; all ranks then
+ *  return the last error of that rank.  If several ranks write the same element, the value of the
+ *  highest rank is stored, unless the option `check` is set.
+ *
+ *  A later collective read through the same handle sees the written elements.  tutti_array_close
+ *  makes them visible to other programs, tutti_array_sync also durable.
+ *
+ *  The option `method` selects the algorithm; see tutti-options(7).  `auto` uses the method with
+ *  the lowest predicted time.  Writes use `sieve` only with the option `rmw` and a file that is
+ *  also open for reading; otherwise they use `list`.
+ *  @return TUTTI_ERR_ARG if a slice exceeds the array: nothing is transferred; TUTTI_ERR_OVERLAP
+ *      if ranks write the same element and the option `check` is set. */
 TUTTI_API tutti_err tutti_array_read(tutti_array *a, const tutti_slice *s,
                                      const tutti_section *memory, void *buf) TUTTI_MUST_USE;
 TUTTI_API tutti_err tutti_array_write(tutti_array *a, const tutti_slice *s,
                                       const tutti_section *memory, const void *buf) TUTTI_MUST_USE;
 
-/** Read or write a slice by this rank alone, with the direct method.
+/** Read or write a slice by this rank alone.
  *  Not collective.
- *  With the option `method` = sieve reads use data sieving. */
+ *  If ranks write the same element, the stored value is undefined.  If the option `method` is
+ *  `sieve`, reads use data sieving; writes never do. */
 TUTTI_API tutti_err tutti_array_read_independent(tutti_array *a, const tutti_slice *s,
                                                  const tutti_section *memory,
                                                  void *buf) TUTTI_MUST_USE;
@@ -251,7 +261,8 @@ TUTTI_API tutti_err tutti_array_write_independent(tutti_array *a, const tutti_sl
 /** Start to read or write a slice; complete the request with tutti_request_test or
  *  tutti_request_wait.
  *  Collective, non-blocking: see "Non-blocking collectives" in file.h.
- *  In local placement the outcome is that of this rank. */
+ *  In local placement the outcome is that of this rank.
+ *  @return the errors of tutti_array_write; TUTTI_ERR_OVERLAP for writes only. */
 TUTTI_API tutti_err tutti_array_read_start(tutti_array *a, const tutti_slice *s,
                                            const tutti_section *memory, void *buf,
                                            tutti_request **r_out) TUTTI_MUST_USE;
@@ -262,10 +273,11 @@ TUTTI_API tutti_err tutti_array_write_start(tutti_array *a, const tutti_slice *s
 /** Read or write the part of this rank in a distribution.
  *  Collective; `d` and `within` must be the same on all ranks.
  *  In local placement `d` must be the distribution of the array and `within` NULL.
- *  @param[in] within  NULL: `d` distributes the whole array; otherwise the elements of this
- *      slice.  `d` must have been made for that shape.
- *  @param[in] memory  as above, with the shape of the part; NULL: packed in the order of the
- *      array. */
+ *  @param[in] within  The slice whose elements `d` distributes; if NULL, `d` distributes the whole
+ *      array.  `d` must have been made for that shape.
+ *  @param[in] memory  The location of the part in a larger array in memory, with the shape of the
+ *      part; if NULL, the part is packed in the order of the array.
+ *  @return the errors of tutti_array_write; TUTTI_ERR_OVERLAP for writes only. */
 TUTTI_API tutti_err tutti_array_read_part(tutti_array *a, const tutti_distribution *d,
                                           const tutti_slice *within, const tutti_section *memory,
                                           void *buf) TUTTI_MUST_USE;
@@ -278,7 +290,7 @@ TUTTI_API tutti_err tutti_array_write_part(tutti_array *a, const tutti_distribut
  *  Not collective.
  *  @return the number of partitions; 0 if one index already needs more. */
 TUTTI_API tutti_count tutti_array_partitions(const tutti_array *a, int ranks, tutti_off budget);
-/** Return partition k of n.
+/** Return partition k of n, 0 <= k < n.
  *  Not collective. */
 TUTTI_API tutti_slice tutti_array_partition(const tutti_array *a, tutti_count n, tutti_count k);
 

@@ -32,7 +32,7 @@ TUTTI_BEGIN_DECLS
     X(ERR_NO_SPACE, -2, "no space left on the device")                   \
     X(ERR_QUOTA, -3, "disk quota exceeded")                              \
     X(ERR_TOO_BIG, -4, "file size limit reached")                        \
-    X(ERR_TRUNCATED, -5, "the file was truncated while it was read")     \
+    X(ERR_TRUNCATED, -5, "the file is shorter than the data to be read") \
     X(ERR_MPI, -6, "an MPI call failed")                                 \
     X(ERR_CANCELLED, -7, "abandoned")                                    \
     X(ERR_VALUE, -8, "a value does not fit its type")

@@ -44,7 +44,7 @@ typedef struct tutti_plan tutti_plan;
 
 /** Open a file.
  *  Collective; all arguments must be the same on all ranks (options: those of rank 0 are used).
- *  @param[in] comm    is duplicated.
+ *  @param[in] comm    The communicator is duplicated.
  *  @param[in] mode    TUTTI_READ | TUTTI_WRITE | ...
  *  @param[in] opt     NULL: defaults and environment.
  *  @param[out] f_out  close it with tutti_file_close.

@@ -1,14 +1,16 @@
 /* Tutti: replicas: items that several ranks hold, and the choice of the rank that writes each.
  *
- * Unstructured programs hold scattered items (mesh nodes, cells, particles) with global numbers;
- * items on partition borders are on several ranks with the same values.  The file contains every
- * item once, in the order of the numbers.  The choice of the writer determines how long the runs
- * of a rank are, and so the speed (Filgueira et al., Interval Data Grouping).
+ * Unstructured programs hold scattered items (mesh nodes, cells, particles) with global numbers.
+ * An item that several ranks hold has one *copy* on each of them, with the same values; one of
+ * these ranks may be its owner.  The file contains every item once, in the order of the numbers.
+ * The choice of the writer determines how long the runs of a rank are, and therefore the number
+ * of file requests (Interval Data Grouping, see References).
  *
- * An inspector is made once.  From the numbers that each rank holds it computes the position of
- * every item in the file and the rank that writes it, and provides two accesses: the items that
- * this rank writes, and all items that it holds.  Both can be used with any file that is open on
- * the same ranks.
+ * A `tutti_replicas` object, the *inspector* of the inspector/executor model, is created once per
+ * partition of the mesh and used for any number of writes and reads.  From the numbers that each
+ * rank holds it computes the position of every item in the file and the rank that writes it, and
+ * provides two accesses: the items that this rank writes, and all items that it holds.  Both can
+ * be used with any file that is open on the same ranks.
  *
  *     tutti_replicas_spec spec = {.n = n, .numbers = node, .load = 1, .value_bytes = 8};
  *     err = tutti_replicas_create(MPI_COMM_WORLD, &spec, &r);
@@ -21,10 +23,13 @@
  * use an inspector; calls that only query it may be made by several.
  *
  * Errors.  A collective call fails with one code and one message on all ranks, those of the
- * lowest rank that fails.  A rank that passes a NULL or stale file handle (tutti_replicas_check:
- * inspector) has no communicator: only that rank gets the error, and the others, which cannot
- * detect it, wait.  A NULL or stale inspector in tutti_replicas_write and tutti_replicas_read
- * fails on all ranks.
+ * lowest rank that fails.  A rank that passes a NULL or stale file handle to tutti_replicas_write
+ * or tutti_replicas_read, or such an inspector to tutti_replicas_check, has no communicator: only
+ * that rank gets the error, and the others, which cannot detect it, wait.  A NULL or stale
+ * inspector in tutti_replicas_write and tutti_replicas_read fails on all ranks.
+ *
+ * References.  R. Filgueira, D. Singh, F. Isaila, J. Carretero and A. Garcia Loureiro, Optimization
+ * and evaluation of parallel I/O in BIPS3D parallel irregular application.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_REPLICAS_H
 #define TUTTI_REPLICAS_H
@@ -42,13 +47,15 @@ TUTTI_BEGIN_DECLS
 /* X(name, text, help).  Previous and next items are those with the previous and next existing
  * number in the file; items without load are ignored. */
 #define TUTTI_RULE_TABLE(X)                                                                     \
-    X(IDG2, idg2, "the fewest intervals: as long a run as any holder can write, then the next") \
+    X(IDG2, idg2,                                                                               \
+      "each run is extended as long as some rank holds all of its items: the fewest intervals") \
     X(IDG, idg,                                                                                 \
-      "the writer of the previous item if it holds this one, else the owner of the next if it " \
-      "does, else the owner")                                                                   \
+      "the writer of the previous item, if it holds this item; otherwise the owner of the "     \
+      "next item, if that rank holds this item; otherwise the owner of this item (the rule of " \
+      "the paper)")                                                                             \
     X(OWN, own, "the owner assigned by the partitioner")                                        \
-    X(FIRST, first, "the lowest rank that holds it")                                            \
-    X(RANDOM, random, "a holder chosen by a hash of seed and number")
+    X(FIRST, first, "the lowest rank that holds the item")                                      \
+    X(RANDOM, random, "a holder of the item, chosen by a hash of seed and number")
 
 /** How writers are chosen.  `idg` and `own` need owners. */
 typedef enum tutti_replicas_rule {
@@ -67,13 +74,15 @@ TUTTI_API const char *tutti_replicas_rule_name(tutti_replicas_rule rule);
 TUTTI_API tutti_err tutti_replicas_rule_parse(const char *name,
                                               tutti_replicas_rule *out) TUTTI_MUST_USE;
 
-/** A rule and its parameters; all 0: `idg2` without a limit. */
+/** A rule and its parameters; all 0: `idg2` without a limit.  Without a limit one rank may write
+ *  much more than the others: if all ranks hold all items, one rank writes everything.  Set
+ *  `balance`, for example to 1.2, to prevent this. */
 typedef struct tutti_replicas_choice {
     tutti_replicas_rule rule;
     uint64_t seed; /* seed of `random`, and of `idg2` if several ranks could write a run */
     /* limit of the bytes that a rank writes, as a multiple of the mean: 0 for no limit,
-     * otherwise >= 1.  The choice of the rule is then changed, first where runs meet, then by
-     * cutting runs.  This is a heuristic; the statistics contain the result */
+     * otherwise >= 1.  With a limit the choice of the rule is changed, first where runs meet,
+     * then by cutting runs.  This is a heuristic; the statistics contain the result */
     double balance;
     int64_t reserved[4]; /* 0: for later versions */
 } tutti_replicas_choice;
@@ -88,7 +97,7 @@ typedef struct tutti_replicas_stats {
     int ranks;          /* ranks of the communicator, or parts of a partition */
     int writers;        /* ranks that write any item */
     tutti_count items;  /* different items of all ranks */
-    tutti_count copies; /* copies that all ranks hold: items + replicas */
+    tutti_count copies; /* copies on all ranks, the owners' included: the sum of n */
     tutti_count shared; /* items that several ranks hold */
     double replication; /* shared items in percent of all items */
     /* bytes of all items, which is their extent in the file if no positions are given */
@@ -119,11 +128,12 @@ typedef struct tutti_replicas tutti_replicas;
 /** The items of this rank, in the order of its memory.  Initialize it with {0} or designated
  *  initializers. */
 typedef struct tutti_replicas_spec {
-    tutti_count n; /* number of items, including copies; may be 0 */
+    tutti_count n; /* number of items of this rank; may be 0 */
     /* [n] global numbers >= 0 in any order, without duplicates; gaps are allowed */
     const int64_t *numbers;
-    /* [n] 1: this rank owns the item, 0: it has a copy.  Every item must have exactly one owner.
-     * NULL on all ranks that hold items: owners are unknown, and the rules `idg` and `own` fail */
+    /* [n] 1: this rank owns the item, 0: another rank does.  Every item must have exactly one
+     * owner.  If NULL on all ranks that hold items, owners are unknown, and the rules `idg` and
+     * `own` fail */
     const unsigned char *own;
     /* [n] values per item, >= 0, the same for all copies; NULL: `load` for all.  Items without
      * load are in no access and have no writer */
@@ -134,33 +144,36 @@ typedef struct tutti_replicas_spec {
     const tutti_off *memory_offsets;
     tutti_replicas_choice choice; /* same on all ranks */
     /* number of different items in the file, items without load included; 0: unknown.  Same on
-     * all ranks.  It proves that the ranks together name all items although their numbers have
-     * gaps */
+     * all ranks.  With it the library can verify that the ranks together name all items, even if
+     * the numbers have gaps */
     tutti_count items;
     /* [n] position of each item in the file, in bytes from the offset of the call: needed to
      * read or write some of the items of a file.  Positions increase with the numbers, items do
-     * not overlap, and copies have the same position.  NULL on all ranks that hold items: the
-     * sum of the sizes of all items with smaller numbers */
+     * not overlap, and copies have the same position.  If NULL on all ranks that hold items, the
+     * position of an item is the sum of the sizes of all items with smaller numbers that the
+     * ranks name */
     const tutti_off *positions;
     int64_t reserved[6]; /* 0: for later versions */
 } tutti_replicas_spec;
 
-/** Make an inspector.
+/** Create an inspector.
  *  Collective; value_bytes, choice, items, and whether there are owners and positions, must be
  *  the same on all ranks.
- *  The spec is copied.  A rank needs time and memory for its items and for its share of all items
- *  by ranges of numbers; no rank has all of the data.
- *  @param[in] comm    is duplicated.
- *  @param[out] r_out  free it with tutti_replicas_free.
+ *  The spec is copied.  Memory and time per rank are proportional to its number of items plus the
+ *  number of all items divided by the number of ranks.
+ *  @param[in] comm    The communicator is duplicated.
+ *  @param[out] r_out  Free the inspector with tutti_replicas_free.
  *  @return TUTTI_ERR_ARG for a negative number, a duplicate on a rank, or a negative load;
- *      TUTTI_ERR_MISMATCH if an item has no owner or two, copies have different loads or
- *      positions, or the ranks together do not name `items` items and give no positions;
- *      TUTTI_ERR_OVERFLOW beyond 2^62 bytes.  The message names the number and the ranks. */
+ *      TUTTI_ERR_MISMATCH if an item does not have exactly one owner (only if `own` is given), if
+ *      copies differ in load or position, or if the number of different items differs from the
+ *      field `items` of the spec (with positions: exceeds it); TUTTI_ERR_OVERFLOW beyond 2^62
+ *      bytes.  The message names the number and the ranks. */
 TUTTI_API tutti_err tutti_replicas_create(MPI_Comm comm, const tutti_replicas_spec *spec,
                                           tutti_replicas **r_out) TUTTI_MUST_USE;
 
 /** Free an inspector and set the handle to NULL.
- *  Not collective; if its communicator has been freed before, all ranks must call it.
+ *  Not collective, unless the communicator passed to tutti_replicas_create has been freed: then
+ *  all ranks must make the call.
  *  Pointers returned by the calls below become invalid.  `r` and *r may be NULL. */
 TUTTI_API void tutti_replicas_free(tutti_replicas **r);
 
@@ -171,17 +184,17 @@ TUTTI_API void tutti_replicas_free(tutti_replicas **r);
  *      fails on all ranks. */
 TUTTI_API const tutti_access *tutti_replicas_write_access(const tutti_replicas *r);
 
-/** Return the access of all items that this rank holds, copies included.
+/** Return the access of all items that this rank holds.
  *  Not collective.
- *  A read with this access is not checked as tutti_replicas_read does: without positions in the
- *  spec the ranks must name all items of the file.
+ *  Unlike tutti_replicas_read, a read with this access does not verify that positions are known:
+ *  without positions in the spec the ranks must name all items of the file.
  *  @return an access that belongs to the inspector; NULL for a stale handle. */
 TUTTI_API const tutti_access *tutti_replicas_read_access(const tutti_replicas *r);
 
 /** Return the position of each item of this rank in the file in bytes, in the order of the
  *  spec.
  *  Not collective.
- *  An item without load has the position that it would have with one.
+ *  For an item without load it is the position at which its values would begin.
  *  @return [n], belongs to the inspector. */
 TUTTI_API const tutti_off *tutti_replicas_positions(const tutti_replicas *r);
 
@@ -229,18 +242,23 @@ TUTTI_API tutti_err tutti_replicas_check(tutti_replicas *r, const void *buf) TUT
 /** Write all items to a file, each once, beginning at `offset`.
  *  Collective on the ranks of the file, which must be those of the inspector; the inspector,
  *  `offset` and `flags` must be the same on all ranks.
+ *  Items are stored in the order of their numbers without gaps, even if the numbers have gaps.
+ *  To write only some of the items of an existing file, set `positions` in the spec; otherwise
+ *  they are stored at wrong positions and overwrite other items, without an error.  Other bytes
+ *  of the file do not change.  Call tutti_file_sync to make the data durable.
  *  @param[in] flags  0 or TUTTI_REPLICAS_CHECK.
  *  @return TUTTI_ERR_MISMATCH if copies differ and TUTTI_REPLICAS_CHECK is set. */
 TUTTI_API tutti_err tutti_replicas_write(tutti_file *f, tutti_off offset, tutti_replicas *r,
                                          const void *buf, int flags) TUTTI_MUST_USE;
 
-/** Read all items that this rank holds, copies included.
+/** Read all items that this rank holds, from a file where they begin at `offset`.
  *  Collective on the ranks of the file, which must be those of the inspector; the inspector and
  *  `offset` must be the same on all ranks.
  *  The position of an item depends on all items before it.  Therefore the ranks together must
  *  name the items 0, 1, 2, ... without a gap, or the spec must have `items` or `positions`.
- *  @return TUTTI_ERR_STATE if numbers have gaps and the spec has neither; the message names the
- *      first missing number.  TUTTI_ERR_TRUNCATED if the file ends before the items do. */
+ *  @return TUTTI_ERR_STATE if the numbers have gaps and the spec has neither `items` nor
+ *      `positions`; the message names the first missing number.  TUTTI_ERR_TRUNCATED if the file
+ *      ends before the last item. */
 TUTTI_API tutti_err tutti_replicas_read(tutti_file *f, tutti_off offset, tutti_replicas *r,
                                         void *buf) TUTTI_MUST_USE;
 /**@}*/
