@@ -7,7 +7,8 @@
  * in runs of sixteen, with their nodes; border nodes are on several ranks.  The references of the paper are
  * netCDF and HDF5 written directly by one process, which has all data.
  *
- * Values are compared after the steps of the first round.  There are no points and no goals.
+ * Values are compared after the steps of the first round.  All measurements are parts
+ * (experiment.h): the experiment has no points, and no results are compared with a goal.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <stdlib.h>
