@@ -52,9 +52,9 @@ HANDLES = {"tutti_plan": "tutti__f_plan", "tutti_array": "tutti__f_array_handle"
            "tutti_replicas": "tutti__f_replicas", "tutti_decomposition": "tutti__f_entries"}
 MORE = {"tutti_plan": ("reach", "layout"), "tutti_array": ("rank",), "tutti_replicas": ("n", "item"),
         "tutti_decomposition": ("reach", "ndims", "count(TUTTI_MAX_DIMS)")}
-# A @param text that allows NULL: "NULL, or ...", "...; NULL: ...", "... may be NULL", "..., or NULL."  Any other mention of
-# NULL, for example "must not be NULL", does not make an argument optional.
-NULL_ALLOWED = re.compile(r"(?:^|[.;]\s+)NULL(?:[,:]| or |$)|\bmay be NULL\b|\bor NULL\.?$")
+# A @param text that allows NULL: "NULL, or ...", "...; NULL: ...", "If NULL, ...", "... may be NULL", "..., or NULL."  Any other
+# mention of NULL, for example "must not be NULL", does not make an argument optional.
+NULL_ALLOWED = re.compile(r"(?:^|[.;]\s+)NULL(?:[,:]| or |$)|\b[Ii]f NULL,|\bmay be NULL\b|\bor NULL\.?$")
 # Arguments that may be NULL in C, in addition to those with such a text.
 OPTIONAL = {("tutti_access_concat", "memory_offsets"), ("tutti_replicas_choose", "shares_out"),
             ("tutti_replicas_choose", "stats_out"), ("tutti_array_copy", "context"),
