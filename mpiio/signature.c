@@ -17,7 +17,7 @@
 
 enum { BLOCK = 64 << 10 }; /* bytes packed at a time (at least one element) */
 
-/* The numbers of a datatype: one predefined type, or a sequence of parts. */
+/* The elements of a datatype: one predefined type, or a sequence of parts. */
 typedef struct signature {
     MPI_Datatype number; /* predefined type; MPI_DATATYPE_NULL: use `part` */
     int unit;            /* unit of byte reversal in bytes; 0: MPI converts */

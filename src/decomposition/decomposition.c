@@ -165,7 +165,8 @@ static tutti_err make_runs_access(const tutti__entry_runs *runs, tutti_off item,
             !tutti__add_ok(*memory, *length, &end))
             err = tutti__error_set(
                 TUTTI_ERR_OVERFLOW, 0, -1,
-                "%lld items of %lld bytes at position %lld, in memory %lld, end beyond 2^63 bytes",
+                "%lld items of %lld bytes at position %lld (position %lld in memory) end beyond "
+                "2^63 bytes",
                 (long long)r->n, (long long)item, (long long)r->position, (long long)r->memory);
     }
     if (err == TUTTI_OK) err = tutti_access_pieces(runs->n, v, v + n, v + 2 * n, out);

@@ -210,10 +210,10 @@ tutti_err tutti_exodus_note_name(tutti_exodus *x, tutti_count number, char *name
     char name[128] = "";
     TUTTI_TRY(tutti__exodus_enter(x));
     tutti_err err = tutti__exodus_defined(x);
-    if (err == TUTTI_OK && (number < 0 || !name_out))
-        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1,
-                               name_out ? "number is %lld: must be >= 0"
-                                        : "argument name_out is NULL, but number is %lld",
+    if (err == TUTTI_OK && !name_out)
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument name_out is NULL");
+    else if (err == TUTTI_OK && number < 0)
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "number is %lld: must be >= 0",
                                (long long)number);
     TUTTI_TRY(tutti__exodus_call(x, "note_name",
                                  tutti__hash(TUTTI__HASH_START, &number, sizeof number), err));

@@ -261,8 +261,8 @@ tutti_err tutti__meta_sections(tutti__meta *m, const tutti__model *model,
             (long long)g->id);
     else if (err == TUTTI_OK && *n_out != g->sections)
         err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1,
-                               "segment %lld has %lld sections, but the metadata list %d",
-                               (long long)g->id, (long long)*n_out, g->sections);
+                               "the metadata contain %lld sections of segment %lld: expected %d",
+                               (long long)*n_out, (long long)g->id, g->sections);
     if (err != TUTTI_OK) {
         tutti__free(*out);
         *out = NULL;

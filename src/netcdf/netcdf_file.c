@@ -38,7 +38,7 @@ tutti_err tutti__ncfile_load(tutti__meta *m, const tutti__model *model, int64_t 
                 : f.first.id &&
                       (g->end - g->start != bytes || g->start != f.first.start + f.records * bytes))
             err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1,
-                                   "segment %lld is not a record of its netCDF file",
+                                   "segment %lld does not match the layout of its netCDF file",
                                    (long long)g->id);
         if (err == TUTTI_OK && (g->kind == TUTTI_TOPOLOGY || !f.first.id))
             err = load_sections(m, model, g, &f);

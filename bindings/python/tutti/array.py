@@ -414,7 +414,7 @@ class Array(Closing):
                 raise TypeError(f"argument out is {type(values).__name__}: must be a NumPy array")
             values = np.asarray(values)
             if not np.can_cast(values.dtype, self.dtype, "same_kind"):
-                raise TypeError(f"argument out has dtype {values.dtype}: must be {self.dtype}")
+                raise TypeError(f"values have dtype {values.dtype}: must be convertible to {self.dtype}")
             values = values.astype(self.dtype)
         if values.dtype != self.dtype:
             raise TypeError(f"values have dtype {values.dtype}: must be {self.dtype}")
@@ -422,7 +422,7 @@ class Array(Closing):
             raise ValueError("argument out is read-only: must be writable")
         if values.shape != shape:
             if writable:
-                raise ValueError(f"values have shape {values.shape}: the slice has shape {shape}")
+                raise ValueError(f"argument out has shape {values.shape}: must be {shape}, the shape of the slice")
             values = np.array(np.broadcast_to(values, shape), order=order)
         if single:
             values = values[tuple(np.newaxis if one else slice(None) for one in single)]
