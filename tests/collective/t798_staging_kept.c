@@ -83,7 +83,7 @@ static void open_files(const char *options) {
         printf("rank %d: %s: %ld KiB open, %ld closed, limit %ld\n", rank, options, open, closed,
                stages);
     CHECK(before < 0 || open <= stages + FILES * OTHER_KIB, "%ld KiB with %d files", open, FILES);
-    CHECK(before < 0 || closed <= stages + KEPT * OTHER_KIB, "%ld KiB after close", closed);
+    CHECK(before < 0 || closed <= stages + FILES * OTHER_KIB, "%ld KiB after close", closed);
     for (int i = 0; i < FILES; i++) MPI_Comm_free(&comm[i]);
     const long freed = shared_memory_kib() - before;
     CHECK(before < 0 || freed < STAGE_KIB, "%ld KiB without communicators", freed);
