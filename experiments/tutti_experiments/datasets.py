@@ -55,7 +55,7 @@ def judge_conversion(j, part):
         goal(j, f"{name}, float64 to float32: {ratio:.2f} times the time of float64 (goal: 1).", ratio <= 1)
 
 
-def show_ways(j, part):
+def show_variants(j, part):
     name, limit, reading = part["part"], limit_of(part, "seconds"), limit_of(part, "read_seconds")
     e = j.figure("table", f"variants, {name}", f"A step of 8 variables, {part['bytes'] / 2 ** 20:.0f} MiB in all, {name}", axis="variant", decimals=2,
                   note=f"Milliseconds of begin, put and commit, and of a get of all; medians of {len(limit['seconds']) if limit else 0} rounds, 95 % intervals "
@@ -141,7 +141,7 @@ def show_opening(j, part):
 
 def judge(j):
     for j.directory in j.r["directories"]:
-        for name, show in (("buffers", show_buffers), ("meshes", show_meshes), ("visible", show_ways), ("durable", show_ways)):
+        for name, show in (("buffers", show_buffers), ("meshes", show_meshes), ("visible", show_variants), ("durable", show_variants)):
             for part in j.parts(name, j.directory):
                 show(j, part)
         if j.parts("commits", j.directory):

@@ -185,7 +185,7 @@ def judge_method(j, method, reused):
                worst <= LARGE_GOAL, goal > 0)
 
 
-def hypothesis_ways(j, slow, fast, read, loads):
+def hypothesis_methods(j, slow, fast, read, loads):
     for where in j.r["directories"]:
         points = [p for p in j.points(None, where, read) if p["ranks"] > 1 and loads[0] <= p["load"] <= loads[1]]
         j.hypothesis_faster(f"{where}, {'reads' if read else 'writes'}, up to {j.r['most_ranks']} ranks, loads {'up to 50' if loads is SMALL else 'from 100'}",
@@ -210,10 +210,10 @@ def judge_times(j):
     for method, reused in every:
         if goal_of(j, method) > 0 or method == "bare":
             for loads in (SMALL, LARGE):
-                hypothesis_ways(j, name_of(method, "own", reused), name_of(method, "idg", reused), False, loads)
+                hypothesis_methods(j, name_of(method, "own", reused), name_of(method, "idg", reused), False, loads)
     for method in j.r["methods"] if j.r["read"] else []:
         if method != "two-phase":
-            hypothesis_ways(j, method, "two-phase", True, SMALL)
+            hypothesis_methods(j, method, "two-phase", True, SMALL)
 
 
 def judge(j):

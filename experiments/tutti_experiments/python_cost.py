@@ -62,14 +62,14 @@ def compiled(comm, folder):
     return loops
 
 
-def in_turn(comm, rounds, variants, n):
+def measure_interleaved(comm, rounds, variants, n):
     """Return the seconds per call of each variant, on the slowest rank: medians over rounds."""
     times = {name: [] for name in variants}
     for _ in range(rounds):
         for name, variant in variants.items():
             comm.barrier()
-            mine = variant(n)
-            times[name].append(max(comm.allgather(int(mine * 1e9))) * 1e-9 / n)
+            seconds = variant(n)
+            times[name].append(max(comm.allgather(int(seconds * 1e9))) * 1e-9 / n)
     return {name: float(np.median(t)) for name, t in times.items()}
 
 
@@ -99,7 +99,7 @@ def main():
         a = tutti.Access.vector(comm.rank * block, count, block, block * comm.size)
         with tutti.File(comm, path, "w+") as f:
             f.write(a, x)
-            t = in_turn(comm, rounds, {"C": lambda n: loops.file_loop(f._h, a._h, x.ctypes.data, n),
+            t = measure_interleaved(comm, rounds, {"C": lambda n: loops.file_loop(f._h, a._h, x.ctypes.data, n),
                                        "Python": timed(lambda: f.write(a, x))}, n)
         show(comm, what, t, unit, scale)
     for what, rows, n, unit, scale in (("array, 32 MiB a rank", 8192, 1, "ms", 1e3), ("array, 64 bytes a rank", 1, 200, "us", 1e6)):
@@ -109,7 +109,7 @@ def main():
             key = np.s_[comm.rank::comm.size]
             s = tutti.array.slice_of(key, b.shape)[0]
             b.write(key, x)
-            t = in_turn(comm, rounds, {"C": lambda n: loops.array_loop(b._h, ctypes.byref(s), x.ctypes.data, n),
+            t = measure_interleaved(comm, rounds, {"C": lambda n: loops.array_loop(b._h, ctypes.byref(s), x.ctypes.data, n),
                                        "Python": timed(lambda: b.write(key, x))}, n)
         show(comm, what, t, unit, scale)
     comm.barrier()

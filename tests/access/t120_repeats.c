@@ -169,7 +169,7 @@ static const struct {
              {"plan start", by_plan_start, 1},
              {"atomic", by_atomic, 0}};
 
-static void read_all_ways(tutti_file *f, request *q, int64_t size, int64_t by) {
+static void read_by_every_call(tutti_file *f, request *q, int64_t size, int64_t by) {
     for (size_t k = 0; k < sizeof calls / sizeof *calls; k++) {
         tutti_off n = -1;
         memset(q->memory, UNTOUCHED, (size_t)q->capacity);
@@ -215,7 +215,7 @@ static void random_rounds(int rounds) {
                 options[(size_t)(2 * round + k) % (sizeof options / sizeof *options)];
             check_where(text);
             tutti_file *f = file_open(text);
-            for (int i = 0; i < 2 && f; i++) read_all_ways(f, &q[i], size, rnd(9));
+            for (int i = 0; i < 2 && f; i++) read_by_every_call(f, &q[i], size, rnd(9));
             CHECK_OK(tutti_file_close(&f));
         }
         for (int i = 0; i < 2; i++) request_free(&q[i]);

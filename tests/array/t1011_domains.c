@@ -53,7 +53,7 @@ static void common(tutti_array *a, tutti_count n, tutti_count rows, tutti_count 
 }
 
 /* Rank r writes every ranks-th row, from r on, of columns [from, to). */
-static void rows_in_turn(tutti_array *a, tutti_count n, tutti_count from, tutti_count to) {
+static void move_rows_one_by_one(tutti_array *a, tutti_count n, tutti_count from, tutti_count to) {
     tutti_slice s = {.hi = {ROWS, to}, .lo = {rank, from}, .stride = {ranks, 1}};
     const tutti_count rows = (ROWS - rank + ranks - 1) / ranks;
     double *v = calloc((size_t)(rows * (to - from)), sizeof *v);
@@ -71,16 +71,16 @@ static void test_columns(void) {
     tutti_array *a = NULL;
     check_where("columns");
     CHECK_SAME(tutti_array_create(MPI_COMM_WORLD, path, &spec, &opt, &a), TUTTI_OK);
-    rows_in_turn(a, WIDE, 0, WIDE);
+    move_rows_one_by_one(a, WIDE, 0, WIDE);
     common(a, WIDE, ROWS, 0, WIDE);
     common(a, WIDE, ROWS, 0, 5);   /* columns in the first rank's block */
     common(a, WIDE, ROWS, 9, 14);  /* the shape is the same at another position */
     common(a, WIDE, ROWS, 30, 35); /* the shape is the same again */
     common(a, WIDE, ROWS, WIDE - 3, WIDE);
     common(a, WIDE, 7, 10, 45); /* only 7 of 75 rows are read */
-    rows_in_turn(a, WIDE, 20, 31);
+    move_rows_one_by_one(a, WIDE, 20, 31);
     CHECK_SAME(tutti_array_resize(a, WIDE + 20), TUTTI_OK); /* the blocks change */
-    rows_in_turn(a, WIDE + 20, WIDE, WIDE + 20);
+    move_rows_one_by_one(a, WIDE + 20, WIDE, WIDE + 20);
     common(a, WIDE + 20, ROWS, 0, WIDE);
     common(a, WIDE + 20, ROWS, 40, WIDE + 20);
     CHECK_SAME(tutti_array_close(&a), TUTTI_OK);

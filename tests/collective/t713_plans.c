@@ -51,7 +51,7 @@ static void read_check(tutti_plan *p, const model *m, request *q, tutti_off shif
 
 /* Run two plans of different shapes alternately, with new bytes and displacements in each run, and
  * read the growing file. */
-static void plans_in_turn(void) {
+static void test_alternating_plans(void) {
     static const tutti_off shifts[] = {0, 100001, 7, 65536, 4096 * 31 + 1, 0};
     tutti_file *f = NULL;
     tutti_plan *write[2] = {NULL, NULL}, *read[2] = {NULL, NULL};
@@ -249,7 +249,7 @@ int main(int argc, char **argv) {
         opt = options_of("striping_unit=512 rmw=1");
         for (int i = 0; i < AXES; i++)
             CHECK_OK(tutti_options_set(&opt, axes[i].name, axes[i].value[choice[i]]));
-        plans_in_turn();
+        test_alternating_plans();
         access_gone();
         wrong_order();
         test_alone();

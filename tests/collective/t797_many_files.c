@@ -2,25 +2,16 @@
 /* Many files open at the same time: each needs little shared memory per rank, and closing them releases it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
+#include "shared_memory_kib.h"
 
 enum { FILES = 32, BYTES = 8192, ROUNDS = 12, KIB_PER_FILE = 256 };
-
-/* Return the KiB of shared memory that this rank has mapped and touched, or a negative number. */
-static long shared_kib(void) {
-    char line[200];
-    long kib = -1;
-    FILE *f = fopen("/proc/self/status", "r");
-    while (f && fgets(line, sizeof line, f)) (void)sscanf(line, "RssShmem: %ld", &kib);
-    if (f) fclose(f);
-    return kib;
-}
 
 int main(int argc, char **argv) {
     harness_begin(&argc, &argv, 797);
     static char buf[BYTES];
     tutti_file *f[FILES];
     tutti_options opt = options_of("");
-    const long before = shared_kib();
+    const long before = shared_memory_kib();
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < FILES; i++) {
             tutti_access *a = NULL;
@@ -35,9 +26,9 @@ int main(int argc, char **argv) {
                 CHECK_SAME(tutti_file_write(f[i], a, buf, NULL), TUTTI_OK);
             tutti_access_free(&a);
         }
-        const long open = shared_kib() - before;
+        const long open = shared_memory_kib() - before;
         for (int i = 0; i < FILES; i++) CHECK_SAME(tutti_file_close(&f[i]), TUTTI_OK);
-        const long closed = shared_kib() - before;
+        const long closed = shared_memory_kib() - before;
         if (before < 0) continue; /* the kernel does not report it */
         CHECK(open < FILES * KIB_PER_FILE, "round %d: %ld KiB with %d files", round, open, FILES);
         CHECK(closed < open / 2 + KIB_PER_FILE, "round %d: %ld KiB, %ld after close", round, open,

@@ -4,6 +4,7 @@
  * non-blocking operations on all files still write and read the right bytes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
+#include "shared_memory_kib.h"
 
 enum { FILES = 16, KEPT = 4, RUNS = 1024, RUN = 512, BYTES = RUNS * RUN };
 /* Maximum KiB per file: staging memory that is kept, and other memory. */
@@ -11,16 +12,6 @@ enum { STAGE_KIB = 2 * BYTES / 1024, OTHER_KIB = 192 };
 
 static unsigned char buf[BYTES], seen[BYTES];
 static tutti_access *pieces;
-
-/* Return the KiB of shared memory that this rank has mapped and touched, or a negative number. */
-static long shared_memory_kib(void) {
-    char line[200];
-    long kib = -1;
-    FILE *f = fopen("/proc/self/status", "r");
-    while (f && fgets(line, sizeof line, f)) (void)sscanf(line, "RssShmem: %ld", &kib);
-    if (f) fclose(f);
-    return kib;
-}
 
 static void fill_values(int salt) {
     for (int i = 0; i < BYTES; i++) buf[i] = (unsigned char)(i * 3 + i / 251 + 17 * rank + salt);
@@ -33,7 +24,7 @@ static void check_values(tutti_file *f, const char *what) {
 }
 
 /* Write by every kind of call, twice, so that plans are also used again. */
-static void write_in_all_ways(tutti_file *f, int salt) {
+static void write_by_every_call(tutti_file *f, int salt) {
     tutti_plan *p = NULL;
     tutti_request *r = NULL;
     CHECK_SAME(tutti_plan_write(f, pieces, &p), TUTTI_OK);
@@ -70,7 +61,7 @@ static void open_files(const char *options) {
         CHECK_SAME(tutti_file_open(comm[i], scratch_path(name),
                                    TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE, &opt, &f[i]),
                    TUTTI_OK);
-        write_in_all_ways(f[i], i);
+        write_by_every_call(f[i], i);
     }
     const long open = shared_memory_kib() - before;
     fill_values(77);

@@ -26,7 +26,7 @@ def expect(path, whole):
     np.testing.assert_array_equal(got[:len(whole)], whole)
 
 
-def test_ways(comm, rng, path):
+def test_kinds_of_calls(comm, rng, path):
     """Test all calls that write and read the same bytes."""
     of, mine = blocks(rng, comm.size)
     access = Access.runs(*mine[comm.rank])

@@ -219,25 +219,25 @@ def together(function: Any, prepare: Any, null: tuple) -> Any:
     try:
         arguments = prepare()
     except Exception as error:  # pylint: disable=broad-except
-        trouble = error
+        local_error = error
     else:
         try:
             return function(*arguments)
         except ctypes.ArgumentError as error:
-            trouble = TypeError(str(error))
-    return decline(function, trouble, null)
+            local_error = TypeError(str(error))
+    return decline(function, local_error, null)
 
 
-def decline(function: Any, trouble: BaseException, null: tuple) -> Any:
+def decline(function: Any, local_error: BaseException, null: tuple) -> Any:
     """Make a collective call for which this rank has no valid arguments; raise its error."""
-    refuse(trouble)
+    refuse(local_error)
     try:
         function(*(_sound(v) for v in null))
     except Error as error:
-        if str(trouble) not in error.message:  # the library reports the invalid placeholder arguments
-            error.args = (f"{error.message}: {trouble}",)
-        raise error from trouble
-    raise trouble
+        if str(local_error) not in error.message:  # the library reports the invalid placeholder arguments
+            error.args = (f"{error.message}: {local_error}",)
+        raise error from local_error
+    raise local_error
 
 
 def path_bytes(path: Any) -> bytes:

@@ -737,14 +737,14 @@ class Dataset(Committing, Reporting):
 
         An exception of the stream on rank 0 makes the call fail on all ranks.
         """
-        freed, (made, trouble) = ctypes.c_int64(), _stream(stream, location)
-        _with_stream(trouble, _c.tutti_dataset_archive_stream, self._live(), first, last, _byref(made), _byref(freed))
+        freed, (made, errors) = ctypes.c_int64(), _stream(stream, location)
+        _with_stream(errors, _c.tutti_dataset_archive_stream, self._live(), first, last, _byref(made), _byref(freed))
         return freed.value
 
     def restore_stream(self, first: int, last: int, stream: Any) -> None:
         """Restore states from a tar archive, read from a stream of rank 0."""
-        made, trouble = _stream(stream, None)
-        _with_stream(trouble, _c.tutti_dataset_restore_stream, self._live(), first, last, _byref(made))
+        made, errors = _stream(stream, None)
+        _with_stream(errors, _c.tutti_dataset_restore_stream, self._live(), first, last, _byref(made))
 
     def __repr__(self) -> str:
         return f"<Dataset '{self.path}': {'open' if self._h else 'closed'}>"
@@ -780,10 +780,10 @@ def dataset_options(*, level: str = "durable", indices_per_file: int = 0, checks
 
 def _stream(stream: Any, location: Optional[str]) -> Tuple[Any, List[BaseException]]:
     """Return a tutti_stream for a Python stream, and a list for its exceptions, for which C gets an errno."""
-    trouble: List[BaseException] = []
+    errors: List[BaseException] = []
 
     def fails(error: BaseException) -> int:
-        trouble.append(error)
+        errors.append(error)
         return getattr(error, "errno", None) or errno.EIO
 
     def write(_context, data, n):
@@ -811,13 +811,13 @@ def _stream(stream: Any, location: Optional[str]) -> Tuple[Any, List[BaseExcepti
     fields = dict((name, kind) for name, kind, *_ in made._fields_)
     made.write, made.read = fields["write"](write), fields["read"](read)
     made.location = _c.text_bytes(location, "location")
-    return made, trouble
+    return made, errors
 
 
-def _with_stream(trouble: List[BaseException], function: Any, *arguments: Any) -> None:
+def _with_stream(errors: List[BaseException], function: Any, *arguments: Any) -> None:
     try:
         function(*arguments)
     except Error as error:
-        if trouble:
-            raise error from trouble[0]
+        if errors:
+            raise error from errors[0]
         raise
